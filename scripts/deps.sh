@@ -1,0 +1,18 @@
+#!/bin/bash
+# Install what scripts/packages lists and this machine lacks.
+# Exit: 0 all there; 2 something is missing and cannot be installed here.
+. "$(dirname "$0")/lib.sh"
+
+command -v dpkg-query >/dev/null ||
+	die "this is no Debian system: install the counterparts of scripts/packages yourself, then NO_DEPS=1 make ..."
+missing=()
+while read -r package; do
+	[ "$(dpkg-query -Wf '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+done < <(grep -v '^#' "$TOP/scripts/packages")
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+[ "$(id -u)" -eq 0 ] || die "missing packages; run: sudo apt-get install --no-install-recommends ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+say "installing ${missing[*]}"
+logged "apt-get update" "$OUT/log/apt-update.log" apt-get update
+logged "apt-get install" "$OUT/log/apt-install.log" apt-get install -y --no-install-recommends "${missing[@]}"
