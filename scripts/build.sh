@@ -1,0 +1,85 @@
+#!/bin/bash
+# build.sh xen|linux STATE: build a half, print the directory of the result.
+#
+# STATE as for state.sh: base, patched, or N. The result holds the binary
+# (`xen`, ELF32 for multiboot, or `vmlinux`), its `config`, `build.log`, and
+# `id`: what it was made from. It is named by a hash of all that went into it
+# and never built twice.
+# Environment: XEN_DEBUG=y or LINUX_DEBUG=y for a debug build, JOBS.
+. "$(dirname "$0")/lib.sh"
+
+half=$1 state=$2
+jobs=${JOBS:-$(nproc)}
+case $half in
+xen)
+	fragments=("$TOP/scripts/xen.config") debug=${XEN_DEBUG:-n} binary=xen
+	[ "$debug" = n ] || fragments+=("$TOP/scripts/xen-debug.config")
+	;;
+linux)
+	fragments=("$TOP/Kconfig.snippet" "$TOP/scripts/rig.config") debug=${LINUX_DEBUG:-n} binary=vmlinux
+	[ "$debug" = n ] || fragments+=("$TOP/scripts/linux-debug.config")
+	;;
+*) die "build.sh takes xen or linux, not '$half'" ;;
+esac
+read -r source commit < <("$TOP/scripts/state.sh" "$half" "$state") || exit 2
+
+key=$( (git -C "$source" rev-parse "$commit^{tree}"; cat "${fragments[@]}"; gcc -dumpfullversion) | sha256sum | cut -c1-16)
+result=$OUT/built/$half-$key
+if [ -f "$result/$binary" ]; then
+	echo "$result"
+	exit 0
+fi
+need_space 3000
+
+exec 9>"$source.lock"
+flock -w "${BUILD_TIMEOUT:-3600}" 9 || die "another build of $half has gone on for ${BUILD_TIMEOUT:-3600} s"
+suffix=$([ "$debug" = n ] && echo release || echo debug)
+objects=$OUT/obj/$(basename "$source")-$suffix
+log=$objects/build.log
+label="$half $state ($suffix)"
+mkdir -p "$objects"
+git -C "$source" checkout -q -f --detach "$commit"
+export KBUILD_BUILD_TIMESTAMP=2026-01-01 KBUILD_BUILD_USER=rig KBUILD_BUILD_HOST=rig
+export XEN_BUILD_DATE=2026-01-01 XEN_BUILD_TIME=00:00:00 XEN_WHOAMI=rig XEN_DOMAIN=rig
+
+# stuck CONFIG FRAGMENT...: each line asked for is in the configuration.
+stuck() {
+	local lost
+	lost=$("$TOP/scripts/config-check.sh" "$@") || die "$label: configuration lines did not stick:
+$lost"
+}
+
+say "$label: building $result"
+case $half in
+xen)
+	cat "${fragments[@]}" >"$objects/wanted"
+	if ! cmp -s "$objects/wanted" "$objects/wanted.done"; then
+		cp "$objects/wanted" "$objects/.config"
+		logged "$label configuration" "$objects/config.log" make -C "$source/xen" O="$objects" olddefconfig
+		cp "$objects/wanted" "$objects/wanted.done"
+	fi
+	stuck "$objects/.config" "${fragments[@]}"
+	logged "$label" "$log" make -C "$source/xen" O="$objects" -j"$jobs" CC="ccache gcc"
+	;;
+linux)
+	cat "${fragments[@]}" >"$objects/wanted"
+	if ! cmp -s "$objects/wanted" "$objects/wanted.done"; then
+		(cd "$source" && logged "$label configuration" "$objects/config.log" \
+			scripts/kconfig/merge_config.sh -n -O "$objects" "${fragments[@]}")
+		cp "$objects/wanted" "$objects/wanted.done"
+	fi
+	stuck "$objects/.config" "${fragments[@]}"
+	logged "$label" "$log" make -C "$source" O="$objects" LOCALVERSION= -j"$jobs" CC="ccache gcc" vmlinux
+	;;
+esac
+
+mkdir -p "$result.new"
+cp "$objects/.config" "$result.new/config"
+cp "$log" "$result.new/build.log"
+printf '%s %s, %s, on %s\n' "$half" "$state" "$suffix" "$(git -C "$source" log -1 --format='%s %h' upstream)" >"$result.new/id"
+cp "$objects/$binary" "$result.new/$binary"
+[ "$half" = xen ] || strip --strip-debug "$result.new/$binary"
+rm -rf "$result"
+mv "$result.new" "$result"
+say "$label: built"
+echo "$result"
