@@ -1,0 +1,127 @@
+# Shared by the guest-side scripts: sourced, never run. POSIX shell, so that
+# busybox's ash and a real host's sh both read it.
+#
+# A setting is RIG_NAME in the environment, else rig.name= on the kernel's
+# command line, else the default below.
+# shellcheck shell=sh
+
+RIG_DIR=$(cd "${0%/*}" && pwd)
+# Debian keeps xenperf out of the way.
+xen_bin=$(echo /usr/lib/xen*/bin | tr ' ' ':')
+PATH=$RIG_DIR:$PATH:/usr/sbin:/sbin:$xen_bin
+export PATH RIG_DIR
+
+set -a
+if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
+	# What eval sees is quoted, and has no character that could end that.
+	eval "$(awk -v RS='[ \n]' '/^rig\.[a-z0-9_]+=[-A-Za-z0-9._,:\/]*$/ {
+		i = index($0, "=")
+		printf ": \"${RIG_%s=%s}\"\n", toupper(substr($0, 5, i - 5)), substr($0, i + 1)
+	}' /proc/cmdline)"
+	: "${RIG_PLAN=bench}"		# bench verify shell; hang crash silent test the harness
+	: "${RIG_BACKEND=dom0}"		# where netback runs: dom0, or domU for a driver domain
+	: "${RIG_DIRECTIONS=domU-dom0,domU-domU,dom0-domU}"
+	: "${RIG_STREAMS=1}"		# numbers of parallel streams, e.g. 1,8
+	: "${RIG_RUNS=3}"		# a direction and number of streams
+	: "${RIG_SECONDS=5}"		# a run
+	: "${RIG_WARMUP=2}"		# seconds of the run before the first, 0 for none
+	: "${RIG_VCPUS=1}"		# a guest
+	: "${RIG_BACKEND_VCPUS=2}"	# a driver domain
+	: "${RIG_QUEUES=8}"		# a vif at most; a guest has no more than vCPUs
+	: "${RIG_MEMORY=192}"		# MiB a guest
+	: "${RIG_MEGABYTES=64}"		# MiB a verified transfer
+	: "${RIG_NET=10.98.0}"		# first three numbers of the rig's addresses
+	: "${RIG_BRIDGE=rigbr0}"
+	: "${RIG_TIMEOUT=120}"		# seconds a guest may take to answer
+	: "${RIG_SLACK=30}"		# seconds a transfer may take beyond its length
+	: "${RIG_KERNEL=$RIG_DIR/vmlinux}"	# the guests'; a driver domain's is this with
+						# .backend appended, if there is one
+	: "${RIG_RAMDISK=$RIG_DIR/domU.cpio}"
+	: "${RIG_TMP=/tmp/rig}"
+	: "${RIG_CHANNEL=/dev/stdout}"	# where the JSON lines go
+	mkdir -p "$RIG_TMP"
+	# All that is not the channel's goes to stderr.
+	exec 3>>"$RIG_CHANNEL" 1>&2
+	RIG_CHANNEL_OPEN=1
+fi
+set +a
+
+# uptime: seconds since boot, with hundredths, in $up.
+uptime() { read -r up _ </proc/uptime; }
+
+# json_string TEXT...: one line, quoted.
+json_string() {
+	printf '"%s"' "$(printf '%s' "$*" | tr '\n\t' '; ' | tr -d '\000-\037' | sed 's/[\\"]/\\&/g')"
+}
+
+# json_lines: an array of the lines on stdin.
+json_lines() {
+	printf '[%s]' "$(tr '\t' ' ' | sed 's/[\\"]/\\&/g; s/  */ /g; s/ $//; s/.*/"&"/' | paste -s -d ,)"
+}
+
+# emit JSON: one line on the channel.
+emit() { printf '%s\n' "$1" >&3; }
+
+mark() {
+	uptime
+	emit "{\"type\":\"mark\",\"what\":\"$1\",\"uptime\":$up${2:+,$2}}"
+}
+
+# tap ok|no NAME [DETAIL]
+tap() {
+	[ "$1" = ok ] && ok=true || ok=false
+	emit "{\"type\":\"tap\",\"ok\":$ok,\"name\":$(json_string "$2"),\"detail\":$(json_string "${3-}")}"
+}
+
+# verdict pass|fail|error WHY: the last line of a run.
+verdict() {
+	uptime
+	emit "{\"type\":\"verdict\",\"status\":\"$1\",\"why\":$(json_string "$2"),\"uptime\":$up}"
+}
+
+note() { emit "{\"type\":\"log\",\"text\":$(json_string "$@")}"; }
+
+# wait_for SECONDS WHAT COMMAND...: until it succeeds; else say what did not.
+wait_for() {
+	uptime
+	wait_end=$((${up%.*} + $1)) wait_what=$2 wait_limit=$1
+	shift 2
+	until "$@" >/dev/null 2>&1; do
+		uptime
+		[ "${up%.*}" -lt "$wait_end" ] || {
+			note "timeout: $wait_what, waited $wait_limit s"
+			return 1
+		}
+		sleep 0.1
+	done
+}
+
+# address NAME: of the control domain, the driver domain or a guest.
+address() {
+	case $1 in
+	control) echo "$RIG_NET.1" ;;
+	netvm) echo "$RIG_NET.2" ;;
+	domU[1-9]) echo "$RIG_NET.1${1#domU}" ;;
+	dom0) if [ "$RIG_BACKEND" = domU ]; then address netvm; else address control; fi ;;
+	esac
+}
+
+# on NAME SECONDS COMMAND: run it in that domain, bounded; its output and
+# status are ours. dom0 is the backend domain, wherever that is.
+on() {
+	if [ "$1" = control ] || { [ "$1" = dom0 ] && [ "$RIG_BACKEND" = dom0 ]; }; then
+		timeout "$2" sh -c "$3" 3>&-
+		return
+	fi
+	printf '%s\n' "$3" | timeout "$2" busybox nc -w 3 "$(address "$1")" 99 | {
+		# The agent ends with the status; without one it did not end.
+		awk '/^rig-status [0-9]+$/ { status = $2; done = 1; next } { print }
+			END { exit done ? status : 125 }'
+	}
+}
+
+# domain_id NAME
+domain_id() { xl domid "rig-$1"; }
+
+# backend_domid: of the domain whose netback is measured.
+backend_domid() { if [ "$RIG_BACKEND" = domU ]; then domain_id netvm; else echo 0; fi; }

@@ -1,0 +1,128 @@
+#!/bin/bash
+# image.sh [DIRECTORY]: make the images of dom0 and of the guests, print where.
+#
+# DIRECTORY (default: OUT/image) then holds dom0.cpio, domU.cpio, pump for use on
+# a real host, and `manifest`, which names each Debian package that went in with
+# its version and sha256. Nothing is done when nothing changed; root is not needed.
+#
+# dom0.cpio lacks the kernels that dom0 starts domains with: initrd.sh appends an
+# archive that has them. The kernel unpacks archives that follow each other as one.
+#
+# Settings: XEN_MINOR (4.17), of the hypervisor that is to boot; SUITE
+# (bookworm), the Debian release that has those tools; XEN_TOOLS, a dist/install
+# tree of Xen's own build to take them from instead.
+. "$(dirname "$0")/lib.sh"
+
+XEN_MINOR=${XEN_MINOR:-4.17}
+SUITE=${SUITE:-bookworm}
+XEN_TOOLS=${XEN_TOOLS:-}
+DEBS=$OUT/debs
+
+domU_programs=(iperf3 ethtool xenstore-read xenstore-write xenstore-watch)
+dom0_programs=("${domU_programs[@]}" xl xenstored xenconsoled xen-init-dom0 xenperf xenstore-ls)
+packages=(busybox-static iperf3 ethtool)
+[ -n "$XEN_TOOLS" ] || packages+=("xen-utils-$XEN_MINOR" xenstore-utils)
+
+main() {
+	mkdir -p "${1:-$OUT/image}"
+	dir=$(cd "${1:-$OUT/image}" && pwd)
+	key=$(inputs | sha256sum)
+	if [ ! -f "$dir/key" ] || [ "$(cat "$dir/key")" != "$key" ]; then
+		need_space 300
+		work=$(mktemp -d "$dir/work.XXXXXX")
+		trap 'rm -rf "$work"' EXIT
+		make_images
+		echo "$key" >"$dir/key"
+	fi
+	echo "$dir"
+}
+
+# What the images depend on.
+inputs() {
+	echo "$XEN_MINOR $SUITE $XEN_TOOLS"
+	(cd "$TOP" && sha256sum scripts/image.sh scripts/guest/* linux/tests/Makefile linux/tests/pump.c)
+	[ -z "$XEN_TOOLS" ] || find "$XEN_TOOLS" -type f -printf '%p %s %T@\n' | sort
+}
+
+make_images() {
+	rm -f "$dir/key"
+	fetch
+	logged "programs for the guests" "$OUT/log/pump.log" make -C "$TOP/linux/tests" O="$work"
+	tree domU "${domU_programs[@]}"
+	archive domU
+	tree dom0 "${dom0_programs[@]}"
+	cp "$dir/domU.cpio" "$work/dom0/guest/"
+	echo 'autoballoon="off"' >"$work/dom0/etc/xen/xl.conf"
+	archive dom0
+	mv "$work/manifest" "$work/pump" "$dir/"
+}
+
+apt() { "$TOP/scripts/apt.sh" "$@"; }
+
+# The packages named above and the libraries they depend on, nothing else.
+fetch() {
+	local known=() todo=("${packages[@]}") deb
+	while [ ${#todo[@]} -gt 0 ]; do
+		known+=("${todo[@]}")
+		mapfile -t todo < <(apt apt-cache -o APT::Default-Release="$SUITE" depends --important "${todo[@]}" |
+			awk '$1 ~ /^\|?Depends:/ && $2 ~ /^(lib|zlib)/ { print $2 }' | sort -u | grep -vxF "$(printf '%s\n' "${known[@]}")")
+	done
+	mkdir "$work/root"
+	mkdir -p "$DEBS"
+	(cd "$DEBS" && logged "packages for the images" "$OUT/log/image-packages.log" \
+		"$TOP/scripts/apt.sh" -t "$SUITE" download "${known[@]}")
+	: >"$work/manifest"
+	while read -r deb; do
+		dpkg-deb -x "$DEBS/$deb" "$work/root"
+		printf '%s %s\n' "$(dpkg-deb -W --showformat '${Package} ${Version}' "$DEBS/$deb")" \
+			"$(sha256sum <"$DEBS/$deb" | cut -d ' ' -f 1)" >>"$work/manifest"
+	done < <(apt -t "$SUITE" download --print-uris "${known[@]}" | awk '{ print $2 }' | sort)
+}
+
+# tree NAME PROGRAM...: the image's files, in $work/NAME.
+tree() {
+	local root=$work/$1 program applet
+	mkdir -p "$root"/{bin,lib,proc/xen,sys,dev,run,tmp,etc/xen,var/lib,var/log,guest}
+	ln -s ../run "$root/var/run"
+	ln -s ../run/lock "$root/var/lock"
+	ln -s bin "$root/sbin"
+	ln -s lib "$root/lib64"
+	cp "$work/root/bin/busybox" "$work/pump" "$root/bin/"
+	for applet in $("$root/bin/busybox" --list); do
+		[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
+	done
+	for program in "${@:2}"; do
+		add "$root/bin" "$program"
+	done
+	add "$root/lib" libgcc_s.so.1 # pthread_cancel() opens it
+	cp "$TOP"/scripts/guest/* "$root/guest/"
+	printf '%s\n' '#!/bin/sh' "exec /guest/$1-init" >"$root/init"
+	chmod +x "$root/init"
+}
+
+# find_one NAME: that file of the packages, or of Xen's own build first.
+find_one() {
+	find ${XEN_TOOLS:+"$XEN_TOOLS"} "$work/root" -name "$1" ! -path '*/etc/*' ! -path '*/share/*' -print -quit
+}
+
+# add DIRECTORY NAME: a program or library, and what it is linked against.
+add() {
+	local from needed
+	from=$(find_one "$2")
+	[ -n "$from" ] || die "image: no $2 in ${XEN_TOOLS:+$XEN_TOOLS or }${packages[*]} and their libraries"
+	rm -f "$1/$2" # an applet of that name
+	cp -L "$from" "$1/$2"
+	for needed in $(readelf -d "$from" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+		[ -e "$root/lib/$needed" ] || add "$root/lib" "$needed"
+	done
+}
+
+# archive NAME: the same bytes for the same files.
+archive() {
+	find "$work/$1" -exec touch -hd @0 {} +
+	(cd "$work/$1" && find . -mindepth 1 -print0 | sort -z |
+		cpio --null --quiet --reproducible -o -H newc -R 0:0) >"$work/$1.cpio"
+	mv "$work/$1.cpio" "$dir/$1.cpio"
+}
+
+main "$@"

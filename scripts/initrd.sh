@@ -1,0 +1,23 @@
+#!/bin/bash
+# initrd.sh IMAGE BACKEND-KERNEL GUEST-KERNEL: dom0's initramfs for one boot.
+#
+# Appends to IMAGE/dom0.cpio an archive with the kernels dom0 starts domains
+# with: /guest/vmlinux for guests, /guest/vmlinux.backend for a driver domain.
+# Prints the path; what was made once is used again.
+. "$(dirname "$0")/lib.sh"
+
+image=$1 backend=$2 guest=$3
+key=$(echo "$image $backend $guest" | sha256sum | cut -c1-16)
+made=$OUT/image/initrd-$key.cpio
+if [ ! -f "$made" ] || [ "$image/dom0.cpio" -nt "$made" ]; then
+	need_space 200
+	work=$(mktemp -d "$OUT/image/initrd.XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	mkdir "$work/guest"
+	cp "$guest" "$work/guest/vmlinux"
+	cp "$backend" "$work/guest/vmlinux.backend"
+	(cd "$work" && find guest | cpio --quiet -o -H newc -R 0:0) >"$work/kernels.cpio"
+	cat "$image/dom0.cpio" "$work/kernels.cpio" >"$work/made"
+	mv "$work/made" "$made"
+fi
+echo "$made"
