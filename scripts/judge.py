@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Judge a run directory from what is stored in it.
+
+usage: judge.py RUN
+
+Writes RUN/summary.json and prints a line a boot. Nothing but the stored files
+is read, so a run can be judged again, years later and elsewhere.
+Exit status: 0 all boots good; 1 some are not; 2 RUN is no run directory.
+"""
+
+import bisect
+import json
+import pathlib
+import re
+import sys
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent
+TRACE_TOLERANCE = 0.05  # Xen's and QEMU's IOTLB counts must agree within this
+
+# Summary key -> name of the counter that scripts/counters adds to Xen, an
+# array indexed by the calling domain.
+COUNTERS = {
+    "unmap_calls": "grant unmap: calls",
+    "unmap_grants": "grant unmap: grants",
+    "tlb_flushes": "grant unmap: TLB flushes",
+    "iotlb_flushes": "grant unmap: IOTLB flushes",
+}
+
+
+def text(value, form="{:.3f}"):
+    """A figure for people; one that could not be had is a dash."""
+    return "-" if value is None else form.format(value)
+
+
+def gbps(message):
+    """Throughput that iperf3's receiver saw, Gbit/s, or None."""
+    try:
+        return message["iperf"]["end"]["sum_received"]["bits_per_second"] / 1e9
+    except (KeyError, TypeError):
+        return None
+
+
+def messages(directory):
+    """[(time of arrival, JSON object)] of a boot's channel."""
+    found = []
+    for line in (directory / "channel.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        try:
+            message = json.loads(entry["line"])
+        except ValueError:
+            continue
+        if isinstance(message, dict):
+            found.append((entry["time"], message))
+    return found
+
+
+def badness(directory):
+    """Lines of a boot's consoles that must not be there."""
+    bad, ignored = [], []
+    for line in (SCRIPTS / "badness").read_text().splitlines():
+        if line and not line.startswith("#"):
+            (ignored if line.startswith("!") else bad).append(line.lstrip("!"))
+    bad, ignored = re.compile("|".join(bad)), re.compile("|".join(ignored) or "$.")
+    return [line.strip() for line in console(directory) if bad.search(line) and not ignored.search(line)]
+
+
+def console(directory):
+    """The lines of Xen's console, dom0's and the guests' among them."""
+    log = directory / "console.log"
+    return log.read_text(errors="replace").splitlines() if log.exists() else []
+
+
+def leaks(directory):
+    """What a verified boot left behind, or None where no dump was made.
+
+    Xen's grant table dump (debug key g), made after the guests were destroyed,
+    names each domain that still has grants, and each grant still in use. Only
+    domain 0's table may be there.
+    """
+    lines = console(directory)
+    starts = [number for number, line in enumerate(lines) if "gnttab_usage_print_all [ key 'g' pressed" in line]
+    if not starts:
+        return None
+    found = []
+    for line in lines[starts[-1]:]:
+        if "gnttab_usage_print_all ] done" in line:
+            return found
+        domain = re.search(r"grant-table for remote d(\d+)", line)
+        if domain and domain[1] != "0":
+            found.append(line.strip())
+        if re.search(r"localdom|\[0x[0-9a-f]+\].*0x", line) and re.search(r"\bd[1-9]\d*\b", line):
+            found.append(line.strip())
+    return ["the dump of the grant tables is cut short"]
+
+
+def boot_verdict(directory):
+    """(status, text) of a boot: pass, fail, timeout, crash, no-verdict or error.
+
+    fail: the subject is wrong. error: the test is. timeout: a bound was run
+    into. crash: Xen or dom0 went down. no-verdict: it ended without saying how
+    it went, which is never taken for a pass.
+    """
+    try:
+        outcome = json.loads((directory / "outcome.json").read_text())
+    except (OSError, ValueError):
+        return "error", "the boot was interrupted: no outcome was stored"
+    said = [message for _, message in messages(directory)]
+    last = ([line for line in console(directory) if line.strip()] or ["nothing"])[-1].strip()
+    bad = badness(directory)
+    panic = next((line for line in bad if re.search("Panic on CPU|Kernel panic|FATAL", line)), None)
+    verdicts = [message for message in said if message.get("type") == "verdict"]
+
+    if outcome["ended"] == "boot-timeout":
+        return "timeout", f"hang: the guests were not up in time (BOOT_TIMEOUT); last on the console: {last}"
+    if outcome["ended"] == "silence":
+        return "timeout", f"hang: nothing heard any more (SILENCE_TIMEOUT); last on the console: {last}"
+    if outcome["ended"] == "no-poweroff":
+        return "timeout", "hang: the machine did not power off after its verdict (POWEROFF_TIMEOUT)"
+    if not verdicts:
+        if panic:
+            return "crash", f"crash: {panic}"
+        if outcome["status"]:
+            return "error", f"the machine ended with status {outcome['status']}: {outcome['said'] or last}"
+        return "no-verdict", f"no verdict: the machine went down without one; last on the console: {last}"
+    verdict = verdicts[-1]
+    if verdict.get("status") != "pass":
+        return verdict.get("status", "error"), f"{verdict.get('status')}: {verdict.get('why')}"
+    failed = [message.get("name") for message in said if message.get("type") == "tap" and not message.get("ok")]
+    if failed:
+        return "fail", f"fail: {'; '.join(map(str, failed))}"
+    if bad:
+        return "fail", f"fail: on the console: {bad[0]}" + (f" (and {len(bad) - 1} more)" if bad[1:] else "")
+    left = leaks(directory)
+    if left:
+        return "fail", f"fail: grants left after the guests are gone: {left[0]}"
+    return "pass", "pass"
+
+
+def counter(snapshot, name, domain):
+    """A counter's value for a domain in a snapshot of xenperf's lines, or None."""
+    for line in (snapshot or {}).get("xenperf") or []:
+        if line.startswith(name + " ") and "T=" in line:
+            total, *values = line.split("T=", 1)[1].split()
+            if not values:
+                return 0 if total == "0" else None
+            return int(values[domain]) if domain < len(values) else None
+    return None
+
+
+def trace_times(directory):
+    """When QEMU saw an IOTLB invalidation, sorted, or None without a trace."""
+    log = directory / "trace.log"
+    if not log.exists():
+        return None
+    stamp = re.compile(r"\d+@(\d+\.\d+):(?:vtd_inv_desc_iotlb|amdvi_pages_inval)")
+    return sorted(float(found[1]) for found in map(stamp.match, log.read_text(errors="replace").splitlines()) if found)
+
+
+def runs(directory):
+    """The measured runs of a boot, warm-ups (run 0) left out.
+
+    [{"cell": (direction, streams), "gbps": x, counter: delta..., "trace_iotlb": n}]
+    """
+    found, marks, trace = [], {}, trace_times(directory)
+    for time, message in messages(directory):
+        if message.get("type") == "mark":
+            marks[message.get("what")] = time
+        if message.get("type") != "run":
+            continue
+        result = {"cell": (message["direction"], message["streams"]), "gbps": gbps(message), "run": message["run"]}
+        for key, name in COUNTERS.items():
+            domain = message.get("backend_domid")
+            values = [counter(message.get(side), name, domain) for side in ("before", "after")]
+            # the counters are 32 bits wide
+            result[key] = None if None in values else (values[1] - values[0]) % 2 ** 32
+        result["trace_iotlb"] = None
+        if trace is not None and {"run-start", "run-end"} <= marks.keys():
+            result["trace_iotlb"] = bisect.bisect(trace, marks["run-end"]) - bisect.bisect(trace, marks["run-start"])
+        if message["run"]:
+            found.append(result)
+    return found
+
+
+def total(results, key):
+    """Sum of a figure over runs; None where any run lacks it."""
+    values = [result[key] for result in results]
+    return None if not values or None in values else sum(values)
+
+
+def judge(run):
+    """Judge all boots of a run directory, write its summary.json, return it."""
+    environment = json.loads((run / "environment.json").read_text())
+    boots, cells, disagreements = [], {}, []
+    for directory in sorted(path.parent for path in run.glob("*/sides.json")):
+        sides = json.loads((directory / "sides.json").read_text())
+        status, why = boot_verdict(directory)
+        boots.append({"directory": directory.name, "status": status, "why": why})
+        if not (directory / "channel.jsonl").exists():
+            continue
+        for result in runs(directory):
+            key = (*result["cell"], sides["xen"], sides["linux"])
+            cells.setdefault(key, []).append({**result, "boot": sides["boot"]})
+
+    metrics = []
+    for (direction, streams, xen, linux), results in sorted(cells.items(), key=lambda cell: str(cell[0])):
+        row = {"machine": environment["machine"], "direction": direction, "streams": streams, "xen": xen, "linux": linux,
+               "gbps": [result["gbps"] for result in results], "boot": [result["boot"] for result in results]}
+        for key in (*COUNTERS, "trace_iotlb"):
+            row[key] = total(results, key)
+        metrics.append(row)
+        counted, traced = row["iotlb_flushes"], row["trace_iotlb"]
+        # a handful more or less is the set-up of a run, not the traffic
+        if None not in (counted, traced) and abs(counted - traced) > max(TRACE_TOLERANCE * traced, 20 * len(results)):
+            disagreements.append(f"{direction} {streams} {xen}/{linux}: Xen counted {counted} IOTLB flushes, QEMU {traced}")
+    bad = [f"{boot['directory']}: {boot['why']}" for boot in boots if boot["status"] != "pass"] + disagreements
+    summary = {"version": 1, "environment": environment, "status": "fail" if bad or not boots else "pass",
+               "problems": bad, "boots": boots, "metrics": metrics}
+    (run / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    return summary
+
+
+def main():
+    if len(sys.argv) != 2 or not (pathlib.Path(sys.argv[1]) / "environment.json").exists():
+        print("error: usage: judge.py RUN, a directory that run.py made", file=sys.stderr)
+        sys.exit(2)
+    summary = judge(pathlib.Path(sys.argv[1]))
+    for boot in summary["boots"]:
+        print(f"{boot['directory']}: {boot['why']}")
+    sys.exit(0 if summary["status"] == "pass" else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""The QEMU machine in which Xen, a dom0 and its guests are booted.
+
+Two serial ports leave the machine: com1 is Xen's console, and com2 the channel
+on which the guest-side scripts write one JSON object a line. Verdicts come
+over the channel alone; the console is kept to be scanned afterwards.
+"""
+
+import os
+import shlex
+import shutil
+
+# Why each of these: with MONITOR Xen's idle loop takes a #GP on MWAIT, with
+# RDTSCP instruction emulation fails in dom0, with XSAVE and AVX user space in
+# dom0 dies of #UD (all of software emulation, QEMU 7.2).
+CPU = "EPYC,-monitor,-rdtscp,-xsave,-avx,-avx2,-f16c,-fma"
+XEN = ("dom0=pvh dom0_mem={dom0_mem} dom0_max_vcpus={dom0_vcpus} cpuidle=no "
+       "console=com1 com1=115200,8n1 loglvl=all guest_loglvl=all")
+DOM0 = "console=hvc0 loglevel=6"
+
+class Missing(Exception):
+    """Something this machine lacks; its text says what to do."""
+
+
+def command(machine, directory, xen, kernel, initrd, options):
+    """The QEMU command line, as a list.
+
+    options: dom0_mem, dom0_vcpus, cpus, memory, xen and dom0 (further command
+    line words), seconds of neither. kernel and initrd are dom0's.
+    """
+    qemu = shutil.which(os.environ.get("QEMU", "qemu-system-x86_64"))
+    if not qemu:
+        raise Missing("no qemu-system-x86_64: apt-get install qemu-system-x86, or set QEMU=")
+    xen_line = " ".join([XEN.format(**options), machine.xen, options.get("xen", "")]).strip()
+    dom0_line = f"{DOM0} {options.get('dom0', '')}"
+    line = [qemu, "-M", "q35,kernel-irqchip=split", "-accel", "tcg,thread=multi", "-cpu", CPU,
+            "-smp", str(options["cpus"]), "-m", options["memory"], "-nodefaults", "-no-reboot", "-display", "none",
+            *shlex.split(machine.qemu),
+            "-serial", f"file:{directory}/console.log",
+            "-chardev", "stdio,id=channel,signal=off", "-serial", "chardev:channel"]
+    if machine.trace:
+        line += ["-trace", machine.trace, "-msg", "timestamp=on", "-D", f"{directory}/trace.log"]
+    # a comma separates multiboot modules, hence the doubled ones inside a name
+    modules = f"{str(kernel).replace(',', ',,')} {dom0_line.replace(',', ',,')},{str(initrd).replace(',', ',,')}"
+    return line + ["-kernel", str(xen), "-append", xen_line, "-initrd", modules]

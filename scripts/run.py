@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Boot the sides of a comparison, interleaved, and leave a run directory.
+
+usage: run.py PLAN [--machine M] [--pairs X/L,X/L...] [--boots N] ...
+
+PLAN: bench (iperf3 in each direction), verify (payloads checked end to end,
+then guests destroyed and grants counted), or one of the harness's own tests:
+hang, crash, silent.
+
+A pair names the Xen and the Linux half, each base or patched: base/base,
+patched/patched, patched/base, base/patched. Boots go there and back through
+the list (ABBA), so that a drift of the machine weighs on all pairs alike.
+
+The run directory, by default OUT/runs/<time>, holds for each boot the exact
+command line, both configurations, the identity of what was booted, Xen's
+console, the channel and QEMU's trace: judge.py and report.py need no more.
+Exit status: 0 judged good; 1 judged bad; 2 nothing could be run.
+"""
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+import channel
+import judge
+import machines
+import qemu
+import report
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BEGAN = time.time()
+
+
+def say(text):
+    """A line of progress with the time since the start, on stderr."""
+    seconds = int(time.time() - BEGAN)
+    print(f"[{seconds // 60:02d}:{seconds % 60:02d}] {text}", file=sys.stderr, flush=True)
+
+
+def script(name, *arguments):
+    """Run a script that prints one path as its last line; return that path."""
+    done = subprocess.run([TOP / "scripts" / name, *arguments], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(2)
+    return pathlib.Path(done.stdout.split()[-1])
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    add = parser.add_argument
+    add("plan", choices=["bench", "verify", "hang", "crash", "silent"])
+    add("--machine", default="vtd", help="a row of scripts/machines (default: %(default)s)")
+    add("--pairs", default="base/base,patched/patched", help="Xen/Linux sides to boot (default: %(default)s)")
+    add("--boots", type=int, default=2, help="boots of each pair (default: %(default)s)")
+    add("--runs", type=int, default=3, help="runs of each cell in a boot (default: %(default)s)")
+    add("--seconds", type=int, default=5, help="length of a run, s (default: %(default)s)")
+    add("--streams", default="1", help="parallel streams, a list (default: %(default)s)")
+    add("--directions", default="domU-dom0,domU-domU,dom0-domU", help="a list (default: %(default)s)")
+    add("--guest-vcpus", type=int, default=1)
+    add("--guest-queues", type=int, default=8, help="netfront queues at most (default: %(default)s)")
+    add("--dom0-vcpus", type=int, default=2)
+    add("--run", type=pathlib.Path, help="the run directory (default: OUT/runs/<time>)")
+    chosen = parser.parse_args()
+    try:
+        chosen.machine = machines.machine(chosen.machine)
+    except ValueError as error:
+        parser.error(str(error))
+    for pair in chosen.pairs.split(","):
+        if [side for side in pair.split("/") if side not in ("base", "patched")] or pair.count("/") != 1:
+            parser.error(f"PAIRS={pair}: a pair is XEN/LINUX, each base or patched")
+    return chosen
+
+
+def identity(half, _, built):
+    """What a built half is: its `id` line and the sha256 of its binary."""
+    binary = built / ("xen" if half == "xen" else "vmlinux")
+    return {"id": (built / "id").read_text().strip(), "sha256": hashlib.sha256(binary.read_bytes()).hexdigest()}
+
+
+def environment(chosen):
+    """What the figures depend on and the boots have in common."""
+    version = subprocess.run([os.environ.get("QEMU", "qemu-system-x86_64"), "--version"],
+                             capture_output=True, text=True, check=False).stdout.split("\n")[0]
+    model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+    commit = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "rig": commit.stdout.strip(), "emulated": chosen.machine.via == "qemu", "qemu": version,
+        "host_cpu": model[0] if model else platform.machine(), "host_cpus": os.cpu_count(),
+        "plan": chosen.plan, "machine": chosen.machine.name, "boots": chosen.boots, "runs": chosen.runs,
+        "seconds_each": chosen.seconds, "dom0_vcpus": chosen.dom0_vcpus, "guest_vcpus": chosen.guest_vcpus,
+        "guest_queues": chosen.guest_queues, "xen_debug": os.environ.get("XEN_DEBUG", "n"),
+        "linux_debug": os.environ.get("LINUX_DEBUG", "n"),
+    }
+
+
+def schedule(pairs, boots):
+    """Pairs in boot order: there and back again."""
+    order = []
+    for index in range(boots):
+        order += pairs if index % 2 == 0 else pairs[::-1]
+    return order
+
+
+def settings(chosen):
+    """The guest-side scripts' settings, by their names (scripts/guest/rig.sh)."""
+    return {"plan": chosen.plan, "backend": chosen.machine.backend, "directions": chosen.directions,
+            "streams": chosen.streams, "runs": chosen.runs, "seconds": chosen.seconds,
+            "vcpus": chosen.guest_vcpus, "queues": chosen.guest_queues}
+
+
+def heard(message):
+    """Show the progress a machine reports."""
+    kind = message.get("type")
+    if kind == "boot":
+        say(f"  {message.get('stage')} up after {message.get('uptime')} s")
+    elif kind == "tap":
+        say(f"  {'ok' if message.get('ok') else 'NOT OK'} {message.get('name')}")
+    elif kind == "log":
+        say(f"  {message.get('text')}")
+    elif kind == "run" and message.get("run"):
+        say(f"  {message.get('direction')} {message.get('streams')} stream(s), run {message.get('run')}: "
+            f"{judge.text(judge.gbps(message))} Gbit/s")
+
+
+def boot(chosen, directory, xen, linux, guest, image):
+    """Boot a pair in QEMU, with the artefact directories given; how it ended."""
+    initrd = script("initrd.sh", str(image), str(linux / "vmlinux"), str(guest / "vmlinux"))
+    for source, name in ((xen / "config", "xen.config"), (linux / "config", "linux.config")):
+        shutil.copy(source, directory / name)
+    command = qemu.command(chosen.machine, directory, xen / "xen", linux / "vmlinux", initrd, {
+        "dom0_mem": "1G", "dom0_vcpus": chosen.dom0_vcpus, "cpus": max(2, chosen.dom0_vcpus), "memory": "3G",
+        "dom0": " ".join(f"rig.{name}={value}" for name, value in settings(chosen).items())})
+    return channel.listen(command, directory, heard)
+
+
+def on_host(chosen, directory, guest, image):
+    """Run the same scripts on the Xen host one stands on; how it ended."""
+    if not pathlib.Path("/proc/xen/privcmd").exists() or os.geteuid():
+        raise qemu.Missing("MACHINE=host wants root in dom0 of a running Xen, with xl and iperf3: this is none")
+    words = [f"RIG_{name.upper()}={value}" for name, value in settings(chosen).items()]
+    command = ["env", *words, f"RIG_KERNEL={guest / 'vmlinux'}", f"RIG_RAMDISK={image / 'domU.cpio'}",
+               TOP / "scripts/guest/run-plan"]
+    how = channel.listen(command, directory, heard)
+    with open(directory / "console.log", "w") as log:
+        for reader in (["xl", "dmesg"], ["dmesg"]):
+            subprocess.run(reader, stdout=log, check=False)
+    return how
+
+
+def main():
+    chosen = options()
+    pairs = [tuple(pair.split("/")) for pair in chosen.pairs.split(",")]
+    run = (chosen.run or pathlib.Path(os.environ.get("OUT", TOP / "build")) / "runs" /
+           time.strftime("%Y%m%d-%H%M%S")).resolve()
+
+    host = chosen.machine.via == "host"
+    order = pairs[:1] if host else schedule(pairs, chosen.boots)
+    needed = [] if host else sorted({("xen", x) for x, _ in pairs} | {("linux", l) for _, l in pairs})
+    needed += [("linux", "base")] if ("linux", "base") not in needed else []
+    built = {}
+    for number, (half, side) in enumerate(needed, 1):
+        say(f"step {number} of {len(needed) + 2}: {half} {side}")
+        built[half, side] = script("build.sh", half, side)
+    say(f"step {len(needed) + 1} of {len(needed) + 2}: guest images")
+    image = script("image.sh")
+
+    run.mkdir(parents=True, exist_ok=True)
+    (run / "environment.json").write_text(json.dumps(environment(chosen), indent=1) + "\n")
+    say(f"step {len(needed) + 2} of {len(needed) + 2}: {len(order)} boots into {run}")
+    for number, (xen, linux) in enumerate(order, 1):
+        directory = run / f"{number:02d}-{xen}-{linux}"
+        directory.mkdir()
+        say(f"boot {number} of {len(order)}: xen {xen}, linux {linux}, {chosen.machine.name}")
+        booted = {"guest": ("linux", "base")}
+        booted.update({} if host else {"xen": ("xen", xen), "linux": ("linux", linux)})
+        (directory / "sides.json").write_text(json.dumps({"boot": number, "xen": xen, "linux": linux, "built": {
+            name: identity(*what, built[what]) for name, what in booted.items()}}, indent=1) + "\n")
+        if host:
+            how = on_host(chosen, directory, built["linux", "base"], image)
+        else:
+            how = boot(chosen, directory, built["xen", xen], built["linux", linux], built["linux", "base"], image)
+        (directory / "outcome.json").write_text(json.dumps(how) + "\n")
+        say(f"  {judge.boot_verdict(directory)[1]} ({how['seconds']} s)")
+
+    summary = judge.judge(run)
+    print(report.table(summary))
+    say(f"kept in {run}")
+    sys.exit(0 if summary["status"] == "pass" else 1)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (qemu.Missing, OSError) as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
