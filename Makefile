@@ -1,0 +1,84 @@
+# The two commands: make bench, make test. make help lists the rest.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# Where built things go; what a run consists of; what it is made from.
+OUT          ?= build
+MACHINE      ?= vtd
+PAIRS        ?= base/base,patched/patched
+BOOTS        ?= 2
+RUNS         ?= 3
+SECONDS_EACH ?= 5
+STREAMS      ?= 1
+DIRECTIONS   ?= domU-dom0,domU-domU,dom0-domU
+GUEST_VCPUS  ?= 1
+GUEST_QUEUES ?= 8
+DOM0_VCPUS   ?= 2
+XEN          ?= 4.17
+LINUX        ?= 6.12
+XEN_TREE     ?=
+LINUX_TREE   ?=
+XEN_DEBUG    ?= n
+LINUX_DEBUG  ?= n
+BASE         ?=
+RUN          ?=
+CONFIG       ?=
+SIDE         ?=
+
+override OUT := $(abspath $(OUT))
+export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS \
+	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE
+
+bench-options = --machine '$(MACHINE)' --pairs '$(PAIRS)' --boots '$(BOOTS)' --runs '$(RUNS)' \
+	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --guest-vcpus '$(GUEST_VCPUS)' \
+	--guest-queues '$(GUEST_QUEUES)' --dom0-vcpus '$(DOM0_VCPUS)' $(if $(RUN),--run '$(RUN)')
+
+.PHONY: help
+help: ## this list
+	@echo 'targets:'
+	@sed -nE 's/^([a-z0-9 -]+):.*## (.*)/  \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@echo 'variables, with their values now:'
+	@sed -nE 's/^\| ([A-Z_0-9]+) *\| (.*)/\1|\2/p' scripts/variables | while IFS='|' read -r name text; do \
+		printf '  %-13s %-28s %s\n' "$$name" "$$(printenv "$$name" || true)" "$$text"; done
+
+.PHONY: deps
+deps:
+	@$(if $(NO_DEPS),true,scripts/deps.sh)
+
+.PHONY: bench
+bench: deps ## build stock and patched Xen and Linux, boot each, run iperf3, print the comparison
+	@scripts/run.py bench $(bench-options)
+
+.PHONY: build
+build: deps ## build both sides of both halves and the guest images, boot nothing
+	@for half in xen linux; do for side in base patched; do scripts/build.sh $$half $$side || exit; done; done
+	@scripts/image.sh
+
+.PHONY: report
+report: ## print the comparison of a stored run again: RUN=<dir>
+	@scripts/report.py $(RUN)
+
+.PHONY: judge
+judge: ## judge a stored run again from its logs: RUN=<dir>
+	@scripts/judge.py $(RUN)
+
+.PHONY: test
+test: deps ## prove it: lint, series, boots with verified payloads, the harness's own tests
+	@scripts/test.py scripts/test/*.t
+
+.PHONY: config-check
+config-check: ## list what a kernel configuration lacks for a PVH dom0 with netback: CONFIG=<.config>
+	@scripts/config-check.sh '$(CONFIG)' Kconfig.snippet && echo '$(CONFIG) has all of Kconfig.snippet'
+
+.PHONY: xen-tree linux-tree
+xen-tree linux-tree: %-tree: ## lay a git work tree with the series applied: BASE=<commit>, default the pinned source
+	@scripts/series.sh lay $* '$(OUT)/work/$*' $(BASE)
+
+.PHONY: xen-patches linux-patches
+xen-patches linux-patches: %-patches: ## write the series back from that work tree
+	@scripts/series.sh write $* '$(OUT)/work/$*'
+
+.PHONY: clean
+clean: ## remove what was built, but not downloads, sources and runs
+	rm -rf '$(OUT)/built' '$(OUT)/obj' '$(OUT)/image' '$(OUT)/log'
