@@ -1,0 +1,32 @@
+#!/bin/bash
+# The series: each applies, is written back unchanged, and every patch of it
+# builds alone without a warning that its parent does not have.
+. "$(dirname "$0")/tap.sh"
+
+count() { scripts/series.sh list "$1" "$(scripts/source.sh "$1")" | wc -l; }
+xen=$(count xen) linux=$(count linux)
+plan $((2 * 2 + xen + linux))
+
+warnings() { grep -c 'warning:' "$1/build.log"; }
+
+for half in xen linux; do
+	work=$SCRATCH/$half
+	check "$half: the series applies" scripts/series.sh lay "$half" "$work"
+	unchanged() {
+		scripts/series.sh write "$half" "$work" "$SCRATCH/$half-written" &&
+			diff -r "$(dirname "$(scripts/series.sh list "$half" "$(scripts/source.sh "$half")" | head -n 1)")" "$SCRATCH/$half-written"
+	}
+	check "$half: writing it back changes nothing" unchanged
+	rm -rf "$work"
+
+	parent=$(scripts/build.sh "$half" 0)
+	for ((number = 1; number <= ${!half}; number++)); do
+		patch=$(basename "$(scripts/series.sh list "$half" "$(scripts/source.sh "$half")" | sed -n "${number}p")" .patch)
+		if built=$(scripts/build.sh "$half" "$number") && [ "$(warnings "$built")" -le "$(warnings "$parent")" ]; then
+			result 0 "$half: $patch builds alone"
+			parent=$built
+		else
+			result 1 "$half: $patch builds alone, without a new warning"
+		fi
+	done
+done
