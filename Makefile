@@ -12,6 +12,7 @@ RUNS         ?= 3
 SECONDS_EACH ?= 5
 STREAMS      ?= 1
 DIRECTIONS   ?= domU-dom0,domU-domU,dom0-domU
+COPYBREAK    ?=
 GUEST_VCPUS  ?= 1
 GUEST_QUEUES ?= 8
 DOM0_VCPUS   ?= 2
@@ -27,11 +28,12 @@ CONFIG       ?=
 SIDE         ?=
 
 override OUT := $(abspath $(OUT))
-export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS \
+export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS \
 	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE
 
 bench-options = --machine '$(MACHINE)' --pairs '$(PAIRS)' --boots '$(BOOTS)' --runs '$(RUNS)' \
-	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --guest-vcpus '$(GUEST_VCPUS)' \
+	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --copybreak '$(COPYBREAK)' \
+	--guest-vcpus '$(GUEST_VCPUS)' \
 	--guest-queues '$(GUEST_QUEUES)' --dom0-vcpus '$(DOM0_VCPUS)' $(if $(RUN),--run '$(RUN)')
 
 .PHONY: help
@@ -65,7 +67,11 @@ judge: ## judge a stored run again from its logs: RUN=<dir>
 
 .PHONY: test
 test: deps ## prove it: lint, series, boots with verified payloads, the harness's own tests
-	@scripts/test.py scripts/test/*.t
+	@XEN_DEBUG=y LINUX_DEBUG=y scripts/test.py scripts/test/*.t
+
+.PHONY: selftest
+selftest: deps ## run the PVH test kernel on patched Xen, vtd and amdvi
+	@scripts/selftest.sh patched
 
 .PHONY: config-check
 config-check: ## list what a kernel configuration lacks for a PVH dom0 with netback: CONFIG=<.config>

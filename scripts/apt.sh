@@ -9,7 +9,7 @@
 dir=$OUT/apt
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 options=(-q -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$dir/lists"
-	-o "Dir::Cache=$dir/cache" -o Dir::Etc::preferencesparts=- -o APT::Sandbox::User=root -o Acquire::Retries=3)
+	-o "Dir::Cache=$dir/cache" -o APT::Sandbox::User=root -o Acquire::Retries=3)
 
 # mirror LABEL: where this machine gets the packages of that archive.
 mirror() {

@@ -12,11 +12,11 @@ half=$1 state=$2
 jobs=${JOBS:-$(nproc)}
 case $half in
 xen)
-	fragments=("$TOP/scripts/xen.config") debug=${XEN_DEBUG:-n} binary=xen
+	fragments=("$TOP/scripts/xen.config") debug=${XEN_DEBUG:-n} binary=xen steps=700
 	[ "$debug" = n ] || fragments+=("$TOP/scripts/xen-debug.config")
 	;;
 linux)
-	fragments=("$TOP/Kconfig.snippet" "$TOP/scripts/rig.config") debug=${LINUX_DEBUG:-n} binary=vmlinux
+	fragments=("$TOP/Kconfig.snippet" "$TOP/scripts/rig.config") debug=${LINUX_DEBUG:-n} binary=vmlinux steps=1850
 	[ "$debug" = n ] || fragments+=("$TOP/scripts/linux-debug.config")
 	;;
 *) die "build.sh takes xen or linux, not '$half'" ;;
@@ -59,7 +59,7 @@ xen)
 		cp "$objects/wanted" "$objects/wanted.done"
 	fi
 	stuck "$objects/.config" "${fragments[@]}"
-	logged "$label" "$log" make -C "$source/xen" O="$objects" -j"$jobs" CC="ccache gcc"
+	STEPS=$steps logged "$label" "$log" make -C "$source/xen" O="$objects" -j"$jobs" CC="ccache gcc"
 	;;
 linux)
 	cat "${fragments[@]}" >"$objects/wanted"
@@ -69,7 +69,7 @@ linux)
 		cp "$objects/wanted" "$objects/wanted.done"
 	fi
 	stuck "$objects/.config" "${fragments[@]}"
-	logged "$label" "$log" make -C "$source" O="$objects" LOCALVERSION= -j"$jobs" CC="ccache gcc" vmlinux
+	STEPS=$steps logged "$label" "$log" make -C "$source" O="$objects" LOCALVERSION= -j"$jobs" CC="ccache gcc" vmlinux
 	;;
 esac
 

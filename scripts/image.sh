@@ -18,7 +18,7 @@ SUITE=${SUITE:-bookworm}
 XEN_TOOLS=${XEN_TOOLS:-}
 DEBS=$OUT/debs
 
-domU_programs=(iperf3 ethtool xenstore-read xenstore-write xenstore-watch)
+domU_programs=(iperf3 ethtool xenstore-read xenstore-write xenstore-rm xenstore-watch)
 dom0_programs=("${domU_programs[@]}" xl xenstored xenconsoled xen-init-dom0 xenperf xenstore-ls)
 packages=(busybox-static iperf3 ethtool)
 [ -n "$XEN_TOOLS" ] || packages+=("xen-utils-$XEN_MINOR" xenstore-utils)
@@ -59,24 +59,32 @@ make_images() {
 
 apt() { "$TOP/scripts/apt.sh" "$@"; }
 
-# The packages named above and the libraries they depend on, nothing else.
+# Unpack the packages named above and the libraries they depend on, nothing
+# else. What was chosen once stays chosen until $DEBS is removed.
 fetch() {
-	local known=() todo=("${packages[@]}") deb
+	local list deb
+	list=$DEBS/list-$(echo "${packages[*]} $SUITE" | sha256sum | cut -c 1-16)
+	mkdir -p "$DEBS" "$work/files"
+	[ -f "$list" ] || choose "$list"
+	while read -r deb; do
+		dpkg-deb -x "$DEBS/$deb" "$work/files"
+		printf '%s %s\n' "$(dpkg-deb -W --showformat '${Package} ${Version}' "$DEBS/$deb")" \
+			"$(sha256sum <"$DEBS/$deb" | cut -d ' ' -f 1)" >>"$work/manifest"
+	done <"$list"
+}
+
+# choose LIST: download them, and name the files in LIST.
+choose() {
+	local known=() todo=("${packages[@]}")
 	while [ ${#todo[@]} -gt 0 ]; do
 		known+=("${todo[@]}")
 		mapfile -t todo < <(apt apt-cache -o APT::Default-Release="$SUITE" depends --important "${todo[@]}" |
 			awk '$1 ~ /^\|?Depends:/ && $2 ~ /^(lib|zlib)/ { print $2 }' | sort -u | grep -vxF "$(printf '%s\n' "${known[@]}")")
 	done
-	mkdir "$work/root"
-	mkdir -p "$DEBS"
 	(cd "$DEBS" && logged "packages for the images" "$OUT/log/image-packages.log" \
 		"$TOP/scripts/apt.sh" -t "$SUITE" download "${known[@]}")
-	: >"$work/manifest"
-	while read -r deb; do
-		dpkg-deb -x "$DEBS/$deb" "$work/root"
-		printf '%s %s\n' "$(dpkg-deb -W --showformat '${Package} ${Version}' "$DEBS/$deb")" \
-			"$(sha256sum <"$DEBS/$deb" | cut -d ' ' -f 1)" >>"$work/manifest"
-	done < <(apt -t "$SUITE" download --print-uris "${known[@]}" | awk '{ print $2 }' | sort)
+	apt -t "$SUITE" download --print-uris "${known[@]}" | awk '{ print $2 }' | sort >"$1.new"
+	mv "$1.new" "$1"
 }
 
 # tree NAME PROGRAM...: the image's files, in $work/NAME.
@@ -87,7 +95,7 @@ tree() {
 	ln -s ../run/lock "$root/var/lock"
 	ln -s bin "$root/sbin"
 	ln -s lib "$root/lib64"
-	cp "$work/root/bin/busybox" "$work/pump" "$root/bin/"
+	cp "$work/files/bin/busybox" "$work/pump" "$root/bin/"
 	for applet in $("$root/bin/busybox" --list); do
 		[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
 	done
@@ -102,7 +110,7 @@ tree() {
 
 # find_one NAME: that file of the packages, or of Xen's own build first.
 find_one() {
-	find ${XEN_TOOLS:+"$XEN_TOOLS"} "$work/root" -name "$1" ! -path '*/etc/*' ! -path '*/share/*' -print -quit
+	find ${XEN_TOOLS:+"$XEN_TOOLS"} "$work/files" -name "$1" ! -path '*/etc/*' ! -path '*/share/*' -print -quit
 }
 
 # add DIRECTORY NAME: a program or library, and what it is linked against.

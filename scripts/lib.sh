@@ -38,7 +38,7 @@ need_space() {
 
 # logged LABEL LOG COMMAND...: run a command into a log, with a line of
 # progress every 20 s and a bound on its time. A failure shows the first
-# lines that say why.
+# lines that say why. STEPS is how many lines the log of a whole build has.
 logged() {
 	local label=$1 log=$2 pid began=$SECONDS rc=0 next
 	shift 2
@@ -49,7 +49,7 @@ logged() {
 	while kill -0 $pid 2>/dev/null; do
 		sleep 0.2
 		[ $SECONDS -lt $next ] || {
-			say "$label: $(wc -l <"$log") steps done, $((SECONDS - began)) s"
+			say "$label: step $(wc -l <"$log")${STEPS:+ of $STEPS at most}, $((SECONDS - began)) s"
 			next=$((SECONDS + 20))
 		}
 	done

@@ -15,7 +15,8 @@ import shutil
 CPU = "EPYC,-monitor,-rdtscp,-xsave,-avx,-avx2,-f16c,-fma"
 XEN = ("dom0=pvh dom0_mem={dom0_mem} dom0_max_vcpus={dom0_vcpus} cpuidle=no "
        "console=com1 com1=115200,8n1 loglvl=all guest_loglvl=all")
-DOM0 = "console=hvc0 loglevel=6"
+# An emulated machine may be starved of its host for longer than RCU bears.
+DOM0 = "console=hvc0 loglevel=6 rcupdate.rcu_cpu_stall_timeout=150"
 
 class Missing(Exception):
     """Something this machine lacks; its text says what to do."""

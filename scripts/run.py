@@ -64,6 +64,7 @@ def options():
     add("--seconds", type=int, default=5, help="length of a run, s (default: %(default)s)")
     add("--streams", default="1", help="parallel streams, a list (default: %(default)s)")
     add("--directions", default="domU-dom0,domU-domU,dom0-domU", help="a list (default: %(default)s)")
+    add("--copybreak", default="", help="rx-copybreak of netback's vifs, bytes; 0 maps all (default: netback's own)")
     add("--guest-vcpus", type=int, default=1)
     add("--guest-queues", type=int, default=8, help="netfront queues at most (default: %(default)s)")
     add("--dom0-vcpus", type=int, default=2)
@@ -96,7 +97,7 @@ def environment(chosen):
         "rig": commit.stdout.strip(), "emulated": chosen.machine.via == "qemu", "qemu": version,
         "host_cpu": model[0] if model else platform.machine(), "host_cpus": os.cpu_count(),
         "plan": chosen.plan, "machine": chosen.machine.name, "boots": chosen.boots, "runs": chosen.runs,
-        "seconds_each": chosen.seconds, "dom0_vcpus": chosen.dom0_vcpus, "guest_vcpus": chosen.guest_vcpus,
+        "seconds_each": chosen.seconds, "copybreak": chosen.copybreak, "dom0_vcpus": chosen.dom0_vcpus, "guest_vcpus": chosen.guest_vcpus,
         "guest_queues": chosen.guest_queues, "xen_debug": os.environ.get("XEN_DEBUG", "n"),
         "linux_debug": os.environ.get("LINUX_DEBUG", "n"),
     }
@@ -114,7 +115,7 @@ def settings(chosen):
     """The guest-side scripts' settings, by their names (scripts/guest/rig.sh)."""
     return {"plan": chosen.plan, "backend": chosen.machine.backend, "directions": chosen.directions,
             "streams": chosen.streams, "runs": chosen.runs, "seconds": chosen.seconds,
-            "vcpus": chosen.guest_vcpus, "queues": chosen.guest_queues}
+            "copybreak": chosen.copybreak, "vcpus": chosen.guest_vcpus, "queues": chosen.guest_queues}
 
 
 def heard(message):

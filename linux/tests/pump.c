@@ -10,9 +10,10 @@
  */
 #define _DEFAULT_SOURCE
 #include <arpa/inet.h>
+#include <assert.h>
+#include <err.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@
 #define CONNECT_TRIES	50
 #define CONNECT_PAUSE	200000	/* us between two tries */
 #define PEER_TIMEOUT	60	/* s without one byte moved */
+
+static_assert(sizeof(unsigned long) == 8, "a word of the stream is 64 bits");
 
 enum status { OK = 0, CORRUPT = 1, BROKEN = 2 };
 
@@ -42,27 +45,14 @@ static const char usage[] =
 "      1  received bytes differ, or there are too few or too many\n"
 "      2  bad usage, or the transfer could not be made\n";
 
-__attribute__((noreturn, format(printf, 1, 2)))
-static void die(const char *fmt, ...)
-{
-	va_list args;
-
-	fputs("pump: ", stderr);
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(BROKEN);
-}
-
-static uint64_t number(const char *text, const char *what, bool scaled)
+static unsigned long number(const char *text, const char *what, bool scaled)
 {
 	unsigned int shift = 0;
 	char *end;
-	uint64_t n;
+	unsigned long n;
 
 	errno = 0;
-	n = strtoull(text, &end, 0);
+	n = strtoul(text, &end, 0);
 	if (scaled && *end)
 		switch (*end++) {
 		case 'K':
@@ -78,53 +68,56 @@ static uint64_t number(const char *text, const char *what, bool scaled)
 			end--;
 		}
 	if (errno || end == text || *end || *text == '-' ||
-	    n > UINT64_MAX >> shift)
-		die("%s: bad %s (pump without arguments tells how)",
-		    text, what);
+	    n > ULONG_MAX >> shift)
+		errx(BROKEN, "%s: bad %s", text, what);
 	return n << shift;
 }
 
 /* The word at byte offset @at of the stream. */
-static uint64_t word(uint64_t seed, uint64_t at)
+static unsigned long word(unsigned long seed, unsigned long at)
 {
-	uint64_t x = (seed ^ at) * UINT64_C(0x9e3779b97f4a7c15);
+	unsigned long x = (seed ^ at) * 0x9e3779b97f4a7c15UL;
 
-	x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+	x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93UL;
 	return x ^ (x >> 32);
 }
 
 /* @at and @len are multiples of the word's size. */
-static void fill(uint64_t *buf, size_t len, uint64_t seed, uint64_t at)
+static void fill(unsigned long *buf, size_t len, unsigned long seed,
+		 unsigned long at)
 {
 	for (size_t i = 0; i < len / sizeof(*buf); i++)
 		buf[i] = word(seed, at + i * sizeof(*buf));
 }
 
 /* Order matters to it: two swapped words give another sum. */
-static uint64_t checksum(uint64_t sum, const unsigned char *buf, size_t len)
+static unsigned long checksum(unsigned long sum, const unsigned char *buf,
+			      size_t len)
 {
-	uint64_t w;
+	while (len) {
+		size_t n = len < sizeof(sum) ? len : sizeof(sum);
+		unsigned long w = 0;
 
-	for (; len; buf += sizeof(w), len -= len < sizeof(w) ? len : sizeof(w)) {
-		w = 0;
-		memcpy(&w, buf, len < sizeof(w) ? len : sizeof(w));
-		sum = (sum ^ w) * UINT64_C(0x100000001b3);
+		memcpy(&w, buf, n);
+		sum = (sum ^ w) * 0x100000001b3UL;
 		sum ^= sum >> 29;
+		buf += n;
+		len -= n;
 	}
 	return sum;
 }
 
-static void report(const char *role, uint64_t bytes, uint64_t sum,
-		   uint64_t first_bad)
+static void report(const char *role, unsigned long bytes, unsigned long sum,
+		   unsigned long first_bad)
 {
-	printf("%s bytes=%" PRIu64 " sum=%016" PRIx64 " first_bad=",
+	printf("%s bytes=%lu sum=%016lx first_bad=",
 	       role, bytes, sum);
-	if (first_bad == UINT64_MAX)
+	if (first_bad == ULONG_MAX)
 		puts("none");
 	else
-		printf("%" PRIu64 "\n", first_bad);
+		printf("%lu\n", first_bad);
 	if (fflush(stdout))
-		die("writing the report: %s", strerror(errno));
+		err(BROKEN, "stdout");
 }
 
 static void bound_waits(int fd)
@@ -135,7 +128,7 @@ static void bound_waits(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
-static int connect_to(const char *host, uint16_t port)
+static int connect_to(const char *host, unsigned short port)
 {
 	struct sockaddr_in to = {
 		.sin_family = AF_INET,
@@ -144,24 +137,23 @@ static int connect_to(const char *host, uint16_t port)
 	int fd;
 
 	if (!inet_aton(host, &to.sin_addr))
-		die("%s: HOST is an IPv4 address, as 10.0.0.1", host);
+		errx(BROKEN, "%s: HOST is an IPv4 address, as 10.0.0.1", host);
 
 	/* The receiver may be starting still. */
 	for (int tries = CONNECT_TRIES; ; usleep(CONNECT_PAUSE)) {
 		fd = socket(AF_INET, SOCK_STREAM, 0);
 		if (fd < 0)
-			die("socket: %s", strerror(errno));
+			err(BROKEN, "socket");
 		bound_waits(fd);
 		if (!connect(fd, (struct sockaddr *)&to, sizeof(to)))
 			return fd;
 		if (!--tries)
-			die("connecting to %s port %u: %s",
-			    host, port, strerror(errno));
+			err(BROKEN, "connecting to %s port %u", host, port);
 		close(fd);
 	}
 }
 
-static int accept_one(uint16_t port)
+static int accept_one(unsigned short port)
 {
 	struct sockaddr_in any = {
 		.sin_family = AF_INET,
@@ -171,24 +163,24 @@ static int accept_one(uint16_t port)
 
 	listener = socket(AF_INET, SOCK_STREAM, 0);
 	if (listener < 0)
-		die("socket: %s", strerror(errno));
+		err(BROKEN, "socket");
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	bound_waits(listener);
 	if (bind(listener, (struct sockaddr *)&any, sizeof(any)) ||
 	    listen(listener, 1))
-		die("listening on port %u: %s", port, strerror(errno));
+		err(BROKEN, "listening on port %u", port);
 	fd = accept(listener, NULL, NULL);
 	if (fd < 0)
-		die("no connection on port %u: %s", port, strerror(errno));
+		err(BROKEN, "no connection on port %u", port);
 	close(listener);
 	bound_waits(fd);
 	return fd;
 }
 
-static enum status send_stream(int fd, uint64_t bytes, uint64_t seed)
+static enum status send_stream(int fd, unsigned long bytes, unsigned long seed)
 {
-	static uint64_t buf[CHUNK / sizeof(uint64_t)];
-	uint64_t at, sum = 0;
+	static unsigned long buf[CHUNK / sizeof(unsigned long)];
+	unsigned long at, sum = 0;
 	ssize_t n;
 	char end;
 
@@ -202,8 +194,7 @@ static enum status send_stream(int fd, uint64_t bytes, uint64_t seed)
 			n = send(fd, (char *)buf + done, len - done,
 				 MSG_NOSIGNAL);
 			if (n < 0)
-				die("sending at %" PRIu64 ": %s",
-				    at + done, strerror(errno));
+				err(BROKEN, "sending at %lu", at + done);
 			done += n;
 		}
 		at += len;
@@ -212,19 +203,20 @@ static enum status send_stream(int fd, uint64_t bytes, uint64_t seed)
 	/* Bytes that were queued have not been received: await its close. */
 	shutdown(fd, SHUT_WR);
 	n = recv(fd, &end, 1, 0);
+	if (n < 0)
+		err(BROKEN, "the receiver did not take all of it");
 	if (n)
-		die("the receiver did not take all of it: %s",
-		    n < 0 ? strerror(errno) : "it answered");
-	report("send", bytes, sum, UINT64_MAX);
+		errx(BROKEN, "the receiver answered: it is no pump");
+	report("send", bytes, sum, ULONG_MAX);
 	return OK;
 }
 
-static enum status recv_stream(int fd, uint64_t bytes, uint64_t seed)
+static enum status recv_stream(int fd, unsigned long bytes, unsigned long seed)
 {
-	static uint64_t words[CHUNK / sizeof(uint64_t)];
+	static unsigned long words[CHUNK / sizeof(unsigned long)];
 	static unsigned char got[CHUNK];
 	const unsigned char *want = (unsigned char *)words;
-	uint64_t at = 0, sum = 0, first_bad = UINT64_MAX;
+	unsigned long at = 0, sum = 0, first_bad = ULONG_MAX;
 	size_t len;
 
 	do {
@@ -234,14 +226,13 @@ static enum status recv_stream(int fd, uint64_t bytes, uint64_t seed)
 		for (len = 0; len < CHUNK; len += n) {
 			n = recv(fd, got + len, CHUNK - len, 0);
 			if (n < 0)
-				die("receiving at %" PRIu64 ": %s",
-				    at + len, strerror(errno));
+				err(BROKEN, "receiving at %lu", at + len);
 			if (!n)
 				break;
 		}
 		sum = checksum(sum, got, len);
 		fill(words, CHUNK, seed, at);
-		if (first_bad == UINT64_MAX && memcmp(want, got, len))
+		if (first_bad == ULONG_MAX && memcmp(want, got, len))
 			for (size_t i = 0; i < len; i++)
 				if (want[i] != got[i]) {
 					first_bad = at + i;
@@ -253,31 +244,31 @@ static enum status recv_stream(int fd, uint64_t bytes, uint64_t seed)
 	if (at != bytes && first_bad > (at < bytes ? at : bytes))
 		first_bad = at < bytes ? at : bytes;
 	report("recv", at, sum, first_bad);
-	return first_bad == UINT64_MAX ? OK : CORRUPT;
+	return first_bad == ULONG_MAX ? OK : CORRUPT;
 }
 
-static uint16_t port_number(const char *text)
+static unsigned short port_number(const char *text)
 {
-	uint64_t port = number(text, "PORT", false);
+	unsigned long port = number(text, "PORT", false);
 
-	if (!port || port > UINT16_MAX)
-		die("%s: bad PORT", text);
+	if (!port || port > USHRT_MAX)
+		errx(BROKEN, "%s: bad PORT", text);
 	return port;
 }
 
 int main(int argc, char **argv)
 {
 	if (argc == 6 && !strcmp(argv[1], "send")) {
-		uint16_t port = port_number(argv[3]);
-		uint64_t bytes = number(argv[4], "BYTES", true);
-		uint64_t seed = number(argv[5], "SEED", false);
+		unsigned short port = port_number(argv[3]);
+		unsigned long bytes = number(argv[4], "BYTES", true);
+		unsigned long seed = number(argv[5], "SEED", false);
 
 		return send_stream(connect_to(argv[2], port), bytes, seed);
 	}
 	if (argc == 5 && !strcmp(argv[1], "recv")) {
-		uint16_t port = port_number(argv[2]);
-		uint64_t bytes = number(argv[3], "BYTES", true);
-		uint64_t seed = number(argv[4], "SEED", false);
+		unsigned short port = port_number(argv[2]);
+		unsigned long bytes = number(argv[3], "BYTES", true);
+		unsigned long seed = number(argv[4], "SEED", false);
 
 		return recv_stream(accept_one(port), bytes, seed);
 	}

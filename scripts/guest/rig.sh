@@ -25,6 +25,7 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_RUNS=3}"		# a direction and number of streams
 	: "${RIG_SECONDS=5}"		# a run
 	: "${RIG_WARMUP=2}"		# seconds of the run before the first, 0 for none
+	: "${RIG_COPYBREAK=}"		# rx-copybreak of the vifs, bytes; empty: netback's default
 	: "${RIG_VCPUS=1}"		# a guest
 	: "${RIG_BACKEND_VCPUS=2}"	# a driver domain
 	: "${RIG_QUEUES=8}"		# a vif at most; a guest has no more than vCPUs
@@ -32,7 +33,7 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_MEGABYTES=64}"		# MiB a verified transfer
 	: "${RIG_NET=10.98.0}"		# first three numbers of the rig's addresses
 	: "${RIG_BRIDGE=rigbr0}"
-	: "${RIG_TIMEOUT=120}"		# seconds a guest may take to answer
+	: "${RIG_TIMEOUT=90}"		# seconds a guest may take to answer
 	: "${RIG_SLACK=30}"		# seconds a transfer may take beyond its length
 	: "${RIG_KERNEL=$RIG_DIR/vmlinux}"	# the guests'; a driver domain's is this with
 						# .backend appended, if there is one
@@ -106,6 +107,9 @@ address() {
 	esac
 }
 
+# mac NAME: of that domain's interface.
+mac() { printf '00:16:3e:62:00:%02x' "$(address "$1" | sed 's/.*\.//')"; }
+
 # on NAME SECONDS COMMAND: run it in that domain, bounded; its output and
 # status are ours. dom0 is the backend domain, wherever that is.
 on() {
@@ -114,11 +118,16 @@ on() {
 		return
 	fi
 	printf '%s\n' "$3" | timeout "$2" busybox nc -w 3 "$(address "$1")" 99 | {
-		# The agent ends with the status; without one it did not end.
-		awk '/^rig-status [0-9]+$/ { status = $2; done = 1; next } { print }
-			END { exit done ? status : 125 }'
+		# The agent's status comes last, on a line of its own, after one
+		# that ends what the command left unfinished.
+		awk '/^rig-status [0-9]+$/ { status = $2; done = 1; next }
+			{ if (lines++) print held; held = $0 }
+			END { if (lines && !(done && held == "")) print held; exit done ? status : 125 }'
 	}
 }
+
+# xl, bounded: it waits for others itself.
+xl() { timeout "$RIG_TIMEOUT" xl "$@"; }
 
 # domain_id NAME
 domain_id() { xl domid "rig-$1"; }

@@ -1,0 +1,23 @@
+#!/bin/bash
+# selftest.sh [STATE]: run the PVH test kernel (xen/tests) on a hypervisor.
+#
+# STATE as for state.sh, default patched. MACHINES (default: vtd amdvi) and
+# VCPUS (default: 2) are lists; XEN_DEBUG=y takes the debug build. Prints the
+# kernel's TAP for each, and keeps the logs in OUT/selftest.
+# Exit status: 0 all passed; 1 a test failed; 2 no verdict, or Xen complained.
+. "$(dirname "$0")/lib.sh"
+
+xen=$("$TOP/scripts/build.sh" xen "${1:-patched}")/xen
+mkdir -p "$OUT/test-kernel"
+logged "test kernel" "$OUT/log/test-kernel.log" make -C "$TOP/xen/tests" OUT="$OUT/test-kernel"
+worst=0
+for machine in ${MACHINES:-vtd amdvi}; do
+	for vcpus in ${VCPUS:-2}; do
+		say "$(cat "$(dirname "$xen")/id"): $machine, $vcpus vCPUs"
+		rc=0
+		XEN=$xen KERNEL=$OUT/test-kernel/test-kernel MACHINE=$machine VCPUS=$vcpus \
+			LOGDIR=$OUT/selftest/${1:-patched}-$machine-$vcpus "$TOP/xen/tests/run.sh" || rc=$?
+		[ $rc -le $worst ] || worst=$rc
+	done
+done
+exit $worst
