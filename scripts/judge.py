@@ -61,13 +61,18 @@ def badness(directory):
         if line and not line.startswith("#"):
             (ignored if line.startswith("!") else bad).append(line.lstrip("!"))
     bad, ignored = re.compile("|".join(bad)), re.compile("|".join(ignored) or "$.")
-    return [line.strip() for line in console(directory) if bad.search(line) and not ignored.search(line)]
+    lines = console(directory)
+    # a kernel's warning says in the next lines what it is about
+    return [line.strip() for number, line in enumerate(lines)
+            if bad.search(line) and not ignored.search(" ".join(lines[number:number + 5]))]
 
 
 def console(directory):
     """The lines of Xen's console, dom0's and the guests' among them."""
     log = directory / "console.log"
-    return log.read_text(errors="replace").splitlines() if log.exists() else []
+    if not log.exists():
+        return []
+    return [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
 
 
 def leaks(directory):
@@ -101,7 +106,7 @@ def boot_verdict(directory):
     except (OSError, ValueError):
         return "error", "the boot was interrupted: no outcome was stored"
     said = [message for _, message in messages(directory)]
-    last = ([line for line in console(directory) if line.strip()] or ["nothing"])[-1].strip()
+    last = (console(directory) or ["nothing"])[-1].strip()
     bad = badness(directory)
     panic = next((line for line in bad if re.search("Panic on CPU|Kernel panic|FATAL", line)), None)
     verdicts = [message for message in said if message.get("type") == "verdict"]
