@@ -94,12 +94,25 @@ def leaks(directory):
     return ["the dump of the grant tables is missing or cut short"]
 
 
+def emulator_fault(directory):
+    """Did QEMU's own emulation of SVM bring a domain down?
+
+    A triple fault that saves Xen's code segment and an address in Xen as the
+    state of a guest: VMRUN was left half way. Seen with stock Xen as well; no
+    hypervisor can write these there.
+    """
+    lines = console(directory)
+    return any("Triple fault" in line and any(re.search(r"RIP: +e008:\[<ffff82d0", near) for near in lines[number:number + 6])
+               for number, line in enumerate(lines))
+
+
 def boot_verdict(directory):
-    """(status, text) of a boot: pass, fail, timeout, crash, no-verdict or error.
+    """(status, text) of a boot: pass, fail, timeout, crash, no-verdict, error or emulator.
 
     fail: the subject is wrong. error: the test is. timeout: a bound was run
     into. crash: Xen or dom0 went down. no-verdict: it ended without saying how
-    it went, which is never taken for a pass.
+    it went, which is never taken for a pass. emulator: QEMU broke it, so it
+    says nothing of the subject.
     """
     try:
         outcome = json.loads((directory / "outcome.json").read_text())
@@ -111,6 +124,8 @@ def boot_verdict(directory):
     panic = next((line for line in bad if re.search("Panic on CPU|Kernel panic|FATAL", line)), None)
     verdicts = [message for message in said if message.get("type") == "verdict"]
 
+    if emulator_fault(directory):
+        return "emulator", "emulator: QEMU took Xen's state for a guest's (triple fault), the boot does not count"
     if outcome["ended"] == "boot-timeout":
         return "timeout", f"hang: the guests were not up in time (BOOT_TIMEOUT); last on the console: {last}"
     if outcome["ended"] == "silence":
@@ -196,7 +211,7 @@ def judge(run):
         sides = json.loads((directory / "sides.json").read_text())
         status, why = boot_verdict(directory)
         boots.append({"directory": directory.name, "status": status, "why": why})
-        if not (directory / "channel.jsonl").exists():
+        if status == "emulator" or not (directory / "channel.jsonl").exists():
             continue
         for result in runs(directory):
             key = (*result["cell"], sides["xen"], sides["linux"])
@@ -213,8 +228,8 @@ def judge(run):
         # a handful more or less is the set-up of a run, not the traffic
         if None not in (counted, traced) and abs(counted - traced) > max(TRACE_TOLERANCE * traced, 20 * len(results)):
             disagreements.append(f"{direction} {streams} {xen}/{linux}: Xen counted {counted} IOTLB flushes, QEMU {traced}")
-    bad = [f"{boot['directory']}: {boot['why']}" for boot in boots if boot["status"] != "pass"] + disagreements
-    summary = {"version": 1, "environment": environment, "status": "fail" if bad or not boots else "pass",
+    bad = [f"{boot['directory']}: {boot['why']}" for boot in boots if boot["status"] not in ("pass", "emulator")] + disagreements
+    summary = {"version": 1, "environment": environment, "status": "pass" if any(boot["status"] == "pass" for boot in boots) and not bad else "fail",
                "problems": bad, "boots": boots, "metrics": metrics}
     (run / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     return summary

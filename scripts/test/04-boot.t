@@ -5,6 +5,7 @@
 plan 2
 
 for machine in vtd amdvi; do
+	rm -rf "$OUT/test/verify-$machine" # kept until the next time
 	check "$machine: payloads verified in three directions, no leak, clean console" \
-		scripts/run.py verify --machine $machine --pairs patched/patched --boots 1 --run "$SCRATCH/$machine"
+		scripts/run.py verify --machine $machine --pairs patched/patched --boots 1 --run "$OUT/test/verify-$machine"
 done

@@ -17,7 +17,8 @@ flushes() {
 }
 
 for machine in vtd amdvi; do
-	run=$SCRATCH/$machine
+	run=$OUT/test/flushes-$machine # kept until the next time
+	rm -rf "$run"
 	check "$machine: stock and patched run, Xen's and QEMU's IOTLB counts agree" \
 		scripts/run.py bench --machine $machine --boots 1 --runs 2 --seconds 3 --directions domU-dom0 --copybreak 0 --run "$run"
 	stock() { flushes "$run" base/base tlb_flushes least 900 && flushes "$run" base/base iotlb_flushes least 900; }
