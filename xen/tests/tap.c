@@ -21,6 +21,11 @@ void tap_fail(const char *fmt, ...)
     say("%s", line);
 }
 
+bool tap_failed(void)
+{
+    return failures;
+}
+
 void tap_skip(const char *reason)
 {
     skip_reason = reason;

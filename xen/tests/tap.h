@@ -19,6 +19,7 @@ struct test {
 void tap_run(const struct test *tests, unsigned int nr);
 /* Each check that fails is a line of its own, and fails the test. */
 void tap_fail(const char *fmt, ...) format(1, 2);
+bool tap_failed(void);
 void tap_skip(const char *reason);
 
 #define CHECK(cond, fmt, ...) ({                        \

@@ -209,8 +209,9 @@ void test_interrupted(unsigned int unused)
         for ( unsigned int i = 0; i < nr; ++i )
             check_mapped(i, false);
         ++rounds;
-    } while ( rdtsc() - start < 500 * tsc_khz ||
-              (!continuations && rdtsc() - start < 10000 * tsc_khz) );
+    } while ( !tap_failed() &&
+              (rdtsc() - start < 500 * tsc_khz ||
+               (!continuations && rdtsc() - start < 10000 * tsc_khz)) );
 
     nag_stop = true;
     join(1);

@@ -17,7 +17,8 @@
 /* Rounds are few where each grant costs a flush, so keep their number open. */
 #define FOR_ROUNDS(round, ms)                                   \
     for ( uint64_t round = 0, start_ = rdtsc();                 \
-          round < ROUNDS || rdtsc() - start_ < (ms) * tsc_khz;  \
+          !tap_failed() && (round < ROUNDS ||                   \
+                            rdtsc() - start_ < (ms) * tsc_khz); \
           ++round )
 
 enum phase { MAPPED, HOLD, UNMAPPED, STOP };
@@ -77,19 +78,31 @@ static void writer(void *unused)
     }
 }
 
-/* A grant that looks unused must be out of everybody's reach. */
-static void release_reader(void *unused)
+static bool is_released(unsigned int ref)
 {
+    return !grant_in_use(ref);
+}
+
+static bool is_reported(unsigned int ref)
+{
+    return *(volatile int16_t *)&batches[0].unmap[ref].status == GNTST_okay;
+}
+
+/* A grant of which one or the other is true is to be out of reach by then. */
+static void release_reader(void *fn)
+{
+    bool (*gone)(unsigned int ref) = fn;
+
     while ( watch.phase != STOP )
     {
         for ( unsigned int i = 0; i < WATCHED; ++i )
         {
-            uint16_t flags = *grant_flags(watch.ref[i]);
+            bool is_gone = gone(watch.ref[i]);
             uint64_t val = at(watch.gfn[i])[0];
 
-            if ( val == watch.before[i] && (flags & GTF_reading) )
+            if ( val == watch.before[i] && !is_gone )
                 ++watch.seen;
-            else if ( val != HOLE && !(flags & GTF_reading) )
+            else if ( val != HOLE && is_gone )
                 wrong(val);
         }
         ++watch.loops[watch.phase];
@@ -97,7 +110,8 @@ static void release_reader(void *unused)
 }
 
 /* Map nr grants, and set the watcher on the first, the last and others. */
-static void start(unsigned int nr, uint32_t flags, void (*fn)(void *))
+static void start(unsigned int nr, uint32_t flags, void (*fn)(void *),
+                  void *arg)
 {
     static unsigned int generation;
 
@@ -117,7 +131,7 @@ static void start(unsigned int nr, uint32_t flags, void (*fn)(void *))
         watch.after[i] = HOLE;
     }
 
-    run_on(WATCHER, fn, NULL);
+    run_on(WATCHER, fn, arg);
 }
 
 static void stop(unsigned int nr)
@@ -141,7 +155,7 @@ void test_tlb_read(unsigned int flags)
     {
         unsigned int nr = sizes[round % ARRAY_SIZE(sizes)];
 
-        start(nr, flags, reader);
+        start(nr, flags, reader, NULL);
         wait_seen();
         batch_unmap(&batches[0]);
         stop(nr);
@@ -155,7 +169,7 @@ void test_tlb_write(unsigned int unused)
         unsigned int nr = sizes[round % ARRAY_SIZE(sizes)];
         uint64_t val[WATCHED];
 
-        start(nr, WRITABLE, writer);
+        start(nr, WRITABLE, writer, NULL);
         CHECK(WAIT_FOR(page(nr - 1)[0] > 100 && page(nr - 1)[0] < 1U << 31,
                        5000),
               "the watcher's writes do not arrive");
@@ -186,7 +200,7 @@ void test_tlb_remap(unsigned int unused)
         for ( unsigned int i = 0; i < nr; ++i )
             page(NR_PAGES / 2 + i)[0] = 0x5ec0000 + i;
 
-        start(nr, WRITABLE, reader);
+        start(nr, WRITABLE, reader, NULL);
         for ( unsigned int i = 0; i < WATCHED; ++i )
             watch.after[i] = 0x5ec0000 + watch.ref[i];
         wait_seen();
@@ -207,7 +221,7 @@ void test_tlb_regrant(unsigned int unused)
     {
         unsigned int nr = sizes[round % ARRAY_SIZE(sizes)];
 
-        start(nr, WRITABLE, reader);
+        start(nr, WRITABLE, reader, NULL);
         wait_seen();
         batch_unmap(&batches[0]);
 
@@ -221,17 +235,27 @@ void test_tlb_regrant(unsigned int unused)
     }
 }
 
-void test_tlb_before_release(unsigned int unused)
+static void before(bool (*gone)(unsigned int ref))
 {
     const unsigned int nr = 64;
 
     FOR_ROUNDS(round, 3 * MIN_MS)
     {
-        start(nr, WRITABLE, release_reader);
+        start(nr, WRITABLE, release_reader, gone);
         wait_seen();
         batch_unmap(&batches[0]);
         stop(nr);
     }
+}
+
+void test_tlb_before_release(unsigned int unused)
+{
+    before(is_released);
+}
+
+void test_tlb_before_status(unsigned int unused)
+{
+    before(is_reported);
 }
 
 /*
@@ -242,7 +266,7 @@ void test_tlb_before_release_busy(unsigned int unused)
 {
     worker_stop = false;
     run_on(1, worker, (void *)1);
-    test_tlb_before_release(0);
+    before(is_released);
     worker_stop = true;
     join(1);
 }
@@ -257,7 +281,7 @@ void test_tlb_fault(unsigned int unused)
     {
         long rc;
 
-        start(nr, WRITABLE, reader);
+        start(nr, WRITABLE, reader, NULL);
         memcpy(ops, batches[0].unmap, nr * sizeof(*ops));
         wait_seen();
         rc = grant_table_op(GNTTABOP_unmap_grant_ref, ops, nr + 1);

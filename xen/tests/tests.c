@@ -24,6 +24,7 @@ static const struct test tests[] = {
     { "tlb-remap", test_tlb_remap, NEED_VCPUS(2) },
     { "tlb-regrant", test_tlb_regrant, NEED_VCPUS(2) },
     { "tlb-before-release", test_tlb_before_release, NEED_VCPUS(2) },
+    { "tlb-before-status", test_tlb_before_status, NEED_VCPUS(2) },
     { "tlb-before-release-busy", test_tlb_before_release_busy, NEED_VCPUS(3) },
     { "tlb-fault", test_tlb_fault, NEED_VCPUS(2) },
     { "race", test_race, NEED_VCPUS(2) },
@@ -33,6 +34,7 @@ static const struct test tests[] = {
     { "iotlb-33", test_iotlb, NEED_EDU, 33 },
     { "iotlb-512", test_iotlb, NEED_EDU, 512 },
     { "leak", test_leak },
+    { "flush-fails", test_flush_fails, NEED_DOM0 },
 };
 
 void tests_run(void)

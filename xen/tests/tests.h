@@ -17,6 +17,7 @@ void test_tlb_write(unsigned int unused);
 void test_tlb_remap(unsigned int unused);
 void test_tlb_regrant(unsigned int unused);
 void test_tlb_before_release(unsigned int unused);
+void test_tlb_before_status(unsigned int unused);
 void test_tlb_before_release_busy(unsigned int unused);
 void test_tlb_fault(unsigned int unused);
 void test_tlb_readonly(unsigned int unused);
@@ -32,6 +33,9 @@ void test_replace(unsigned int unused);
 void test_fault(unsigned int unused);
 void test_status_fault(unsigned int unused);
 void test_interrupted(unsigned int unused);
+
+/* tests-inject.c */
+void test_flush_fails(unsigned int unused);
 
 /* tests-race.c */
 extern volatile bool worker_stop;

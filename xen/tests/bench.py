@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Make a table, and a plot, of what `run.sh bench` printed.
+
+usage: bench.py [--plot FILE.svg] NAME=VERDICT.LOG...
+
+Medians over the rows of one batch size, for each hypervisor named: thousands
+of TSC cycles and flushes, for each grant unmapped. Ratios are to the first.
+"""
+
+import argparse
+import csv
+import statistics
+
+
+def read(path):
+    """{batch: {column: [value for each grant, ...]}} of a verdict log."""
+    with open(path) as log:
+        lines = [line for line in log if line[0].isalnum()]
+    sizes = {}
+    for row in csv.DictReader(line for line in lines if line.count(",") == 6):
+        size = sizes.setdefault(int(row["batch"]), {})
+        for column in ("map_cycles", "unmap_cycles", "tlb_flushes", "iotlb_flushes"):
+            if row[column]:
+                size.setdefault(column, []).append(int(row[column]) / int(row["grants"]))
+    return sizes
+
+
+def cell(sizes, batch, column, scale=1):
+    values = sizes.get(batch, {}).get(column)
+    return statistics.median(values) / scale if values else None
+
+
+def show(value, digits):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def table(sides):
+    first = next(iter(sides.values()))
+    print("| grants a call | " + " | ".join(
+        f"{name}: kcycles unmap | of {next(iter(sides))} | TLB flushes | IOTLB flushes" for name in sides) + " |")
+    print("|---:|" + "---:|---:|---:|---:|" * len(sides))
+    for batch in sorted(first):
+        cells = []
+        for sizes in sides.values():
+            cycles, base = (cell(s, batch, "unmap_cycles", 1000) for s in (sizes, first))
+            cells += [show(cycles, 1), show(cycles and cycles / base, 2),
+                      show(cell(sizes, batch, "tlb_flushes"), 4), show(cell(sizes, batch, "iotlb_flushes"), 4)]
+        print(f"| {batch} | " + " | ".join(cells) + " |")
+
+
+def plot(sides, path):
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 4))
+    for name, sizes in sides.items():
+        batches = sorted(sizes)
+        axes[0].plot(batches, [cell(sizes, b, "unmap_cycles", 1000) for b in batches], "o-", label=name)
+        for column, line in (("tlb_flushes", "o-"), ("iotlb_flushes", "x--")):
+            axes[1].plot(batches, [cell(sizes, b, column) for b in batches], line,
+                         label=f"{name}, {column.split('_')[0].upper()}")
+    for axis, title in zip(axes, ("thousand TSC cycles for each grant unmapped, emulated", "flushes for each grant")):
+        axis.set(title=title, xlabel="grants a hypercall", xscale="log", yscale="log")
+        axis.set_xscale("log", base=2)
+        axis.grid(True, alpha=.3)
+        axis.legend()
+    figure.tight_layout()
+    figure.savefig(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--plot")
+    parser.add_argument("logs", nargs="+", metavar="NAME=VERDICT.LOG")
+    chosen = parser.parse_args()
+    sides = {name: read(path) for name, path in (log.split("=", 1) for log in chosen.logs)}
+    table(sides)
+    if chosen.plot:
+        plot(sides, chosen.plot)
+
+
+if __name__ == "__main__":
+    main()
