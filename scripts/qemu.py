@@ -22,18 +22,23 @@ class Missing(Exception):
     """Something this machine lacks; its text says what to do."""
 
 
+def program():
+    """The path of QEMU; Missing without one. Environment: QEMU."""
+    found = shutil.which(os.environ.get("QEMU", "qemu-system-x86_64"))
+    if not found:
+        raise Missing("no qemu-system-x86_64: apt-get install qemu-system-x86, or set QEMU=")
+    return found
+
+
 def command(machine, directory, xen, kernel, initrd, options):
     """The QEMU command line, as a list.
 
     options: dom0_mem, dom0_vcpus, cpus, memory, xen and dom0 (further command
     line words), seconds of neither. kernel and initrd are dom0's.
     """
-    qemu = shutil.which(os.environ.get("QEMU", "qemu-system-x86_64"))
-    if not qemu:
-        raise Missing("no qemu-system-x86_64: apt-get install qemu-system-x86, or set QEMU=")
     xen_line = " ".join([XEN.format(**options), machine.xen, options.get("xen", "")]).strip()
     dom0_line = f"{DOM0} {options.get('dom0', '')}"
-    line = [qemu, "-M", "q35,kernel-irqchip=split", "-accel", "tcg,thread=multi", "-cpu", CPU,
+    line = [program(), "-M", "q35,kernel-irqchip=split", "-accel", "tcg,thread=multi", "-cpu", CPU,
             "-smp", str(options["cpus"]), "-m", options["memory"], "-nodefaults", "-no-reboot", "-display", "none",
             *shlex.split(machine.qemu),
             "-serial", f"file:{directory}/console.log",

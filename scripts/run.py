@@ -89,8 +89,10 @@ def identity(half, _, built):
 
 def environment(chosen):
     """What the figures depend on and the boots have in common."""
-    version = subprocess.run([os.environ.get("QEMU", "qemu-system-x86_64"), "--version"],
-                             capture_output=True, text=True, check=False).stdout.split("\n")[0]
+    version = None
+    if chosen.machine.via == "qemu":
+        version = subprocess.run([qemu.program(), "--version"],
+                                 capture_output=True, text=True, check=False).stdout.split("\n")[0]
     model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     commit = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
     return {
@@ -165,6 +167,8 @@ def main():
            time.strftime("%Y%m%d-%H%M%S")).resolve()
 
     host = chosen.machine.via == "host"
+    if not host:
+        qemu.program()  # before anything is built for it
     order = pairs[:1] if host else schedule(pairs, chosen.boots)
     needed = [] if host else sorted({("xen", x) for x, _ in pairs} | {("linux", l) for _, l in pairs})
     needed += [("linux", "base")] if ("linux", "base") not in needed else []

@@ -9,7 +9,7 @@ export BOOT_TIMEOUT=60
 refuses "a boot that hangs" 1 'hang: the guests were not up in time' env BOOT_TIMEOUT=25 scripts/run.py hang --pairs base/base --boots 1 --run "$SCRATCH/hang"
 refuses "a kernel that panics" 1 'crash: .*Kernel panic' boot crash
 refuses "a machine that goes down without a verdict" 1 'no verdict: ' boot silent
-refuses "judged again, from what is stored" 1 'no verdict: ' make -s judge RUN="$SCRATCH/silent"
+refuses "judged again, from what is stored" 1 'no verdict: ' scripts/judge.py "$SCRATCH/silent"
 
 refuses "an unknown MACHINE" 2 'MACHINE=none is unknown; known: vtd amdvi' make -s NO_DEPS=1 bench MACHINE=none
 refuses "an unknown pair" 2 'a pair is XEN/LINUX' make -s NO_DEPS=1 bench PAIRS=stock
