@@ -10,6 +10,7 @@ of TSC cycles and flushes, for each grant unmapped. Ratios are to the first.
 import argparse
 import csv
 import statistics
+import subprocess
 
 
 def read(path):
@@ -49,24 +50,30 @@ def table(sides):
 
 
 def plot(sides, path):
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(10, 4))
+    """Both by gnuplot, side by side, on logarithmic scales."""
+    data, cycles, flushes = [], [], []
     for name, sizes in sides.items():
-        batches = sorted(sizes)
-        axes[0].plot(batches, [cell(sizes, b, "unmap_cycles", 1000) for b in batches], "o-", label=name)
-        for column, line in (("tlb_flushes", "o-"), ("iotlb_flushes", "x--")):
-            axes[1].plot(batches, [cell(sizes, b, column) for b in batches], line,
-                         label=f"{name}, {column.split('_')[0].upper()}")
-    for axis, title in zip(axes, ("thousand TSC cycles for each grant unmapped, emulated", "flushes for each grant")):
-        axis.set(title=title, xlabel="grants a hypercall", xscale="log", yscale="log")
-        axis.set_xscale("log", base=2)
-        axis.grid(True, alpha=.3)
-        axis.legend()
-    figure.tight_layout()
-    figure.savefig(path)
+        block = f"$data{len(data)}"
+        data.append(f"{block} << END\n" + "".join(
+            f"{b} {cell(sizes, b, 'unmap_cycles', 1000)} {cell(sizes, b, 'tlb_flushes')} {cell(sizes, b, 'iotlb_flushes')}\n"
+            for b in sorted(sizes)) + "END\n")
+        cycles.append(f"{block} using 1:2 with linespoints title '{name}'")
+        flushes += [f"{block} using 1:3 with linespoints title '{name}, TLB'",
+                    f"{block} using 1:4 with points title '{name}, IOTLB'"]
+    script = "".join(data) + f"""
+set terminal svg size 900,400 background 'white'
+set output '{path}'
+set multiplot layout 1,2
+set logscale x 2
+set logscale y
+set grid
+set xlabel 'grants a hypercall'
+set title 'thousand TSC cycles for each grant unmapped, emulated'
+plot {", ".join(cycles)}
+set title 'flushes for each grant unmapped'
+plot {", ".join(flushes)}
+"""
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
 
 
 def main():

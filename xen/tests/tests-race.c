@@ -3,10 +3,11 @@
 
 #define REFS_EACH       (NR_REFS / MAX_VCPUS)
 
-volatile bool worker_stop;
+static volatile bool worker_stop;
+static unsigned int worker_max;
 
 /* Maps and unmaps until told to stop, and looks at what it gets. */
-void worker(void *vcpu)
+static void worker(void *vcpu)
 {
     unsigned long id = (unsigned long)vcpu;
     struct batch *b = &batches[id];
@@ -14,7 +15,7 @@ void worker(void *vcpu)
 
     for ( unsigned int round = 0; !worker_stop; ++round )
     {
-        unsigned int nr = 1 + (round * 37 + id * 11) % 64;
+        unsigned int nr = 1 + (round * 37 + id * 11) % worker_max;
         unsigned int ref = id * REFS_EACH + round % (REFS_EACH - nr);
 
         batch_map(b, ref, gfn, nr, round & 1 ? READONLY : WRITABLE);
@@ -34,13 +35,25 @@ void worker(void *vcpu)
     }
 }
 
-void test_race(unsigned int unused)
+/* Have vCPUs from 1 to last do that, in batches of at most max. */
+void workers_start(unsigned int last, unsigned int max)
 {
     worker_stop = false;
-    for ( unsigned long id = 1; id < nr_vcpus; ++id )
+    worker_max = max;
+    for ( unsigned long id = 1; id <= last; ++id )
         run_on(id, worker, (void *)id);
-    WAIT_FOR(false, 1500);
+}
+
+void workers_stop(unsigned int last)
+{
     worker_stop = true;
-    for ( unsigned int id = 1; id < nr_vcpus; ++id )
+    for ( unsigned int id = 1; id <= last; ++id )
         join(id);
+}
+
+void test_race(unsigned int unused)
+{
+    workers_start(nr_vcpus - 1, 64);
+    WAIT_FOR(false, 1500);
+    workers_stop(nr_vcpus - 1);
 }

@@ -235,10 +235,8 @@ void test_tlb_regrant(unsigned int unused)
     }
 }
 
-static void before(bool (*gone)(unsigned int ref))
+static void before(bool (*gone)(unsigned int ref), unsigned int nr)
 {
-    const unsigned int nr = 64;
-
     FOR_ROUNDS(round, 3 * MIN_MS)
     {
         start(nr, WRITABLE, release_reader, gone);
@@ -250,25 +248,24 @@ static void before(bool (*gone)(unsigned int ref))
 
 void test_tlb_before_release(unsigned int unused)
 {
-    before(is_released);
+    before(is_released, 64);
 }
 
 void test_tlb_before_status(unsigned int unused)
 {
-    before(is_reported);
+    before(is_reported, 64);
 }
 
 /*
- * The same while yet another vCPU has flushes of its own under way, which
- * nobody may take for the one that this batch owes.
+ * The same while other vCPUs have flushes of their own under way, which nobody
+ * may take for the one that this batch owes.  The smaller the batches, the
+ * more often they meet.
  */
 void test_tlb_before_release_busy(unsigned int unused)
 {
-    worker_stop = false;
-    run_on(1, worker, (void *)1);
-    before(is_released);
-    worker_stop = true;
-    join(1);
+    workers_start(WATCHER - 1, 1);
+    before(is_released, 2);
+    workers_stop(WATCHER - 1);
 }
 
 /* Where the array of operations ends in nothing, what was done is done. */

@@ -38,8 +38,8 @@ void test_interrupted(unsigned int unused);
 void test_flush_fails(unsigned int unused);
 
 /* tests-race.c */
-extern volatile bool worker_stop;
-void worker(void *vcpu);
+void workers_start(unsigned int last, unsigned int max);
+void workers_stop(unsigned int last);
 void test_race(unsigned int unused);
 
 /* tests-leak.c */
