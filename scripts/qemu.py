@@ -33,8 +33,8 @@ def program():
 def command(machine, directory, xen, kernel, initrd, options):
     """The QEMU command line, as a list.
 
-    options: dom0_mem, dom0_vcpus, cpus, memory, xen and dom0 (further command
-    line words), seconds of neither. kernel and initrd are dom0's.
+    options: dom0_mem, dom0_vcpus, cpus, memory, and further words for the command
+    lines of xen and dom0. kernel and initrd are dom0's.
     """
     xen_line = " ".join([XEN.format(**options), machine.xen, options.get("xen", "")]).strip()
     dom0_line = f"{DOM0} {options.get('dom0', '')}"

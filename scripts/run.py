@@ -148,8 +148,6 @@ def boot(chosen, directory, xen, linux, guest, image):
 
 def on_host(chosen, directory, guest, image):
     """Run the same scripts on the Xen host one stands on; how it ended."""
-    if not pathlib.Path("/proc/xen/privcmd").exists() or os.geteuid():
-        raise qemu.Missing("MACHINE=host wants root in dom0 of a running Xen, with xl and iperf3: this is none")
     words = [f"RIG_{name.upper()}={value}" for name, value in settings(chosen).items()]
     command = ["env", *words, f"RIG_KERNEL={guest / 'vmlinux'}", f"RIG_RAMDISK={image / 'domU.cpio'}",
                TOP / "scripts/guest/run-plan"]
@@ -167,8 +165,11 @@ def main():
            time.strftime("%Y%m%d-%H%M%S")).resolve()
 
     host = chosen.machine.via == "host"
+    # what a machine lacks is told before anything is built for it
+    if host and (not pathlib.Path("/proc/xen/privcmd").exists() or os.geteuid()):
+        raise qemu.Missing("MACHINE=host wants root in dom0 of a running Xen, with xl and iperf3: this is none")
     if not host:
-        qemu.program()  # before anything is built for it
+        qemu.program()
     order = pairs[:1] if host else schedule(pairs, chosen.boots)
     needed = [] if host else sorted({("xen", x) for x, _ in pairs} | {("linux", l) for _, l in pairs})
     needed += [("linux", "base")] if ("linux", "base") not in needed else []
