@@ -9,6 +9,7 @@
 # mutants/ says which test is to catch it (Caught-by) and what that takes:
 # Machine (default vtd), Vcpus (default 2), Needs: fault-injection.
 # Prints TAP. Variables of run.sh are passed on; logs go to LOGDIR/<name>.
+# shellcheck disable=SC2012,SC2035,SC2046,SC2086 # lists of names without blanks
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
