@@ -37,7 +37,7 @@ import report
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BEGAN = time.time()
-RETRIES = 2  # of a boot that the emulator broke (judge.emulator_fault)
+RETRIES = 4  # of a boot that the emulator broke (judge.emulator_fault)
 
 
 def say(text):
