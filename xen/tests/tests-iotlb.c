@@ -6,6 +6,7 @@
 #include "tests.h"
 
 #define SCRATCH(dev)    (NR_PAGES - 1 - (dev))  /* pages of the pool */
+#define BASE            (MAP_GFN(0) + 32)
 
 /* A place of the batch for each device: the first, the last, ... */
 static unsigned int place(unsigned int dev, unsigned int nr)
@@ -30,7 +31,7 @@ static void check_fault_log(unsigned int nr)
         FOR_ALL(dev)
         {
             sformat(address, sizeof(address), "%lx",
-                    (MAP_GFN(0) + place(dev, nr)) << PAGE_SHIFT);
+                    (BASE + place(dev, nr)) << PAGE_SHIFT);
             found |= xen_logged(address);
         }
         found; }), 200);
@@ -39,12 +40,12 @@ static void check_fault_log(unsigned int nr)
 }
 
 /* Word 0 of each page is for the device to read, word 8 for it to write. */
-void test_iotlb(unsigned int nr)
+static void check_iotlb(unsigned int nr)
 {
     uint64_t gfn[MAX_EDU];
 
     FOR_ALL(dev)
-        gfn[dev] = MAP_GFN(0) + place(dev, nr);
+        gfn[dev] = BASE + place(dev, nr);
 
     for ( unsigned int i = 0; i < nr && i < NR_PAGES - MAX_EDU; ++i )
     {
@@ -52,7 +53,7 @@ void test_iotlb(unsigned int nr)
         page(i)[8] = 0;
     }
 
-    batch_map(&batches[0], 0, MAP_GFN(0), nr, WRITABLE);
+    batch_map(&batches[0], 0, BASE, nr, WRITABLE);
 
     FOR_ALL(dev)
         edu_read(dev, gfn[dev] << PAGE_SHIFT);
@@ -96,6 +97,24 @@ void test_iotlb(unsigned int nr)
               "batch of %u: the device read %u after it was unmapped", nr,
               place(dev, nr));
     }
+}
+
+/* Xen frees an IOMMU page table that becomes empty, and flushes everything. */
+void test_iotlb_empty(unsigned int nr)
+{
+    check_iotlb(nr);
+}
+
+/* Where the tables stay in use, the range of the flush has to be right. */
+void test_iotlb(unsigned int nr)
+{
+    struct batch *below = &batches[1], *above = &batches[2];
+
+    batch_map(below, NR_REFS - 1, BASE - 1, 1, WRITABLE);
+    batch_map(above, NR_REFS - 2, BASE + nr, 1, WRITABLE);
+    check_iotlb(nr);
+    batch_unmap(below);
+    batch_unmap(above);
 }
 
 /* A mapping that may only be read takes no write from the device either. */

@@ -235,11 +235,14 @@ void test_tlb_regrant(unsigned int unused)
     }
 }
 
-static void before(bool (*gone)(unsigned int ref), unsigned int nr)
+static void before(bool (*gone)(unsigned int ref), unsigned int nr,
+                   const gnttab_unmap_grant_ref_t *idle)
 {
     FOR_ROUNDS(round, 3 * MIN_MS)
     {
         start(nr, WRITABLE, release_reader, gone);
+        while ( idle && batches[0].nr < 64 )
+            batches[0].unmap[batches[0].nr++] = *idle;
         wait_seen();
         batch_unmap(&batches[0]);
         stop(nr);
@@ -248,24 +251,33 @@ static void before(bool (*gone)(unsigned int ref), unsigned int nr)
 
 void test_tlb_before_release(unsigned int unused)
 {
-    before(is_released, 64);
+    before(is_released, 64, NULL);
 }
 
 void test_tlb_before_status(unsigned int unused)
 {
-    before(is_reported, 64);
+    before(is_reported, 64, NULL);
 }
 
 /*
  * The same while other vCPUs have flushes of their own under way, which nobody
- * may take for the one that this batch owes.  The smaller the batches, the
- * more often they meet.
+ * may take for the one that this batch owes.  They do so often, with batches
+ * of one, and this one gives them time to: most of its operations come after
+ * those that unmap something, and with no address ask for nothing.
  */
 void test_tlb_before_release_busy(unsigned int unused)
 {
+    struct batch *other = &batches[WATCHER];
+    gnttab_unmap_grant_ref_t idle;
+
+    batch_map(other, NR_REFS - 1, MAP_GFN(WATCHER), 1, WRITABLE);
+    idle = other->unmap[0];
+    idle.host_addr = 0;
+
     workers_start(WATCHER - 1, 1);
-    before(is_released, 2);
+    before(is_released, 2, &idle);
     workers_stop(WATCHER - 1);
+    batch_unmap(other);
 }
 
 /* Where the array of operations ends in nothing, what was done is done. */

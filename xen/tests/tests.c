@@ -33,6 +33,7 @@ static const struct test tests[] = {
     { "iotlb-32", test_iotlb, NEED_EDU, 32 },
     { "iotlb-33", test_iotlb, NEED_EDU, 33 },
     { "iotlb-512", test_iotlb, NEED_EDU, 512 },
+    { "iotlb-32-empty", test_iotlb_empty, NEED_EDU, 32 },
     { "leak", test_leak },
     { "flush-fails", test_flush_fails, NEED_DOM0 },
 };

@@ -24,6 +24,7 @@ void test_tlb_readonly(unsigned int unused);
 
 /* tests-iotlb.c */
 void test_iotlb(unsigned int nr);
+void test_iotlb_empty(unsigned int nr);
 void test_iotlb_readonly(unsigned int unused);
 
 /* tests-batch.c */
