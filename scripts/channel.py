@@ -13,7 +13,7 @@ import time
 
 # Every wait has a bound; seconds, each can be set from the environment.
 BOOT_TIMEOUT = int(os.environ.get("BOOT_TIMEOUT", 240))      # until the guests are up
-SILENCE_TIMEOUT = int(os.environ.get("SILENCE_TIMEOUT", 180)) # between two lines after that
+SILENCE_TIMEOUT = int(os.environ.get("SILENCE_TIMEOUT", 600)) # between two lines after that
 POWEROFF_TIMEOUT = int(os.environ.get("POWEROFF_TIMEOUT", 30))
 
 
