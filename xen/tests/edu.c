@@ -70,6 +70,15 @@ void edu_write(unsigned int dev, uint64_t addr)
 void edu_wait(void)
 {
     for ( unsigned int i = 0; i < nr_edu; ++i )
-        CHECK(WAIT_FOR(!(regs[i][DMA_COMMAND] & DMA_RUN), 5000),
+        CHECK(WAIT_FOR(!(regs[i][DMA_COMMAND] & DMA_RUN), 20000),
               "edu %u does not finish", i);
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

@@ -157,3 +157,12 @@ void grant_init(void)
     for ( unsigned int i = 0; i < NR_REFS; ++i )
         grant_access(i, i % NR_PAGES, false);
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

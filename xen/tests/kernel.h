@@ -19,7 +19,7 @@
 extern uint64_t pml4[], pt_fault[];
 void ap_start(void);
 
-/* cpu.h in all but name: the few instructions C has no word for */
+/* The few instructions that C has no word for */
 static inline uint64_t rdtsc(void)
 {
     uint32_t lo, hi;

@@ -62,7 +62,7 @@ void run_on(unsigned int vcpu, void (*fn)(void *), void *arg)
 
 void join(unsigned int vcpu)
 {
-    if ( !WAIT_FOR(!vcpus[vcpu].fn, 20000) )
+    if ( !WAIT_FOR(!vcpus[vcpu].fn, 60000) )
         panic("# vCPU %u does not come back", vcpu);
 }
 
@@ -90,7 +90,16 @@ void smp_init(void)
         if ( vcpu_op(VCPUOP_initialise, nr_vcpus, &ctx) )
             break; /* no vCPU of that number */
         if ( vcpu_op(VCPUOP_up, nr_vcpus, NULL) ||
-             !WAIT_FOR(v->up, 5000) )
+             !WAIT_FOR(v->up, 20000) )
             panic("# vCPU %u does not start", nr_vcpus);
     }
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

@@ -59,7 +59,8 @@ bool perfc_read(const char *name, uint64_t *sum)
     return false;
 }
 
-static void log_read(void)
+/* Reads what Xen has logged from log_index on; where the rest begins. */
+static uint32_t log_read(void)
 {
     xen_sysctl_t op = {
         .cmd = XEN_SYSCTL_readconsole,
@@ -73,21 +74,31 @@ static void log_read(void)
     set_xen_guest_handle(op.u.readconsole.buffer, log);
     if ( do_sysctl(&op) )
         op.u.readconsole.count = 0;
-    else
-        log_index = op.u.readconsole.index;
     log[op.u.readconsole.count] = 0;
+
+    return op.u.readconsole.index;
 }
 
 /* Is text in what Xen has logged since xen_log_clear()? */
 void xen_log_clear(void)
 {
     do {
-        log_read();
+        log_index = log_read();
     } while ( log[0] );
 }
 
+/* Read anew each time: another CPU may be in the middle of a line. */
 bool xen_logged(const char *text)
 {
     log_read();
     return strstr(log, text);
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

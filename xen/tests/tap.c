@@ -67,3 +67,12 @@ void tap_run(const struct test *tests, unsigned int nr)
                 (rdtsc() - start) / tsc_khz);
     }
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

@@ -34,7 +34,7 @@ static void check_fault_log(unsigned int nr)
                     (BASE + place(dev, nr)) << PAGE_SHIFT);
             found |= xen_logged(address);
         }
-        found; }), 200);
+        found; }), 5000);
 
     CHECK(found, "batch of %u: Xen has not logged an IOMMU fault", nr);
 }
@@ -136,3 +136,12 @@ void test_iotlb_readonly(unsigned int unused)
           page(SCRATCH(0))[0]);
     batch_unmap(&batches[0]);
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

@@ -73,3 +73,12 @@ void test_leak(unsigned int unused)
         CHECK(grant_end(i), "grant %u cannot be taken back", i);
     }
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

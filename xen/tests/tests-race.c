@@ -4,7 +4,6 @@
 #define REFS_EACH       (NR_REFS / MAX_VCPUS)
 
 static volatile bool worker_stop;
-static unsigned int worker_max;
 
 /* Maps and unmaps until told to stop, and looks at what it gets. */
 static void worker(void *vcpu)
@@ -15,7 +14,7 @@ static void worker(void *vcpu)
 
     for ( unsigned int round = 0; !worker_stop; ++round )
     {
-        unsigned int nr = 1 + (round * 37 + id * 11) % worker_max;
+        unsigned int nr = 1 + (round * 37 + id * 11) % 64;
         unsigned int ref = id * REFS_EACH + round % (REFS_EACH - nr);
 
         batch_map(b, ref, gfn, nr, round & 1 ? READONLY : WRITABLE);
@@ -35,25 +34,22 @@ static void worker(void *vcpu)
     }
 }
 
-/* Have vCPUs from 1 to last do that, in batches of at most max. */
-void workers_start(unsigned int last, unsigned int max)
+void test_race(unsigned int unused)
 {
     worker_stop = false;
-    worker_max = max;
-    for ( unsigned long id = 1; id <= last; ++id )
+    for ( unsigned long id = 1; id < nr_vcpus; ++id )
         run_on(id, worker, (void *)id);
-}
-
-void workers_stop(unsigned int last)
-{
+    WAIT_FOR(false, 1500);
     worker_stop = true;
-    for ( unsigned int id = 1; id <= last; ++id )
+    for ( unsigned int id = 1; id < nr_vcpus; ++id )
         join(id);
 }
 
-void test_race(unsigned int unused)
-{
-    workers_start(nr_vcpus - 1, 64);
-    WAIT_FOR(false, 1500);
-    workers_stop(nr_vcpus - 1);
-}
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

@@ -11,7 +11,7 @@
 
 #define WATCHED         4       /* mappings of a batch */
 #define ROUNDS          4       /* at least */
-#define MIN_MS          500
+#define MIN_MS          400
 #define WATCHER         (nr_vcpus - 1)
 
 /* Rounds are few where each grant costs a flush, so keep their number open. */
@@ -137,7 +137,7 @@ static void start(unsigned int nr, uint32_t flags, void (*fn)(void *),
 static void stop(unsigned int nr)
 {
     watch.phase = UNMAPPED;
-    CHECK(WAIT_FOR(watch.loops[UNMAPPED] >= 3, 5000), "the watcher is stuck");
+    CHECK(WAIT_FOR(watch.loops[UNMAPPED] >= 3, 20000), "the watcher is stuck");
     watch.phase = STOP;
     join(WATCHER);
     CHECK(!watch.wrong, "batch of %u: %lu reads of what should be gone, as %lx",
@@ -146,7 +146,7 @@ static void stop(unsigned int nr)
 
 static void wait_seen(void)
 {
-    CHECK(WAIT_FOR(watch.seen >= 1000, 5000), "the watcher sees no mapping");
+    CHECK(WAIT_FOR(watch.seen >= 1000, 20000), "the watcher sees no mapping");
 }
 
 void test_tlb_read(unsigned int flags)
@@ -171,7 +171,7 @@ void test_tlb_write(unsigned int unused)
 
         start(nr, WRITABLE, writer, NULL);
         CHECK(WAIT_FOR(page(nr - 1)[0] > 100 && page(nr - 1)[0] < 1U << 31,
-                       5000),
+                       20000),
               "the watcher's writes do not arrive");
 
         batch_unmap(&batches[0]);
@@ -205,7 +205,7 @@ void test_tlb_remap(unsigned int unused)
             watch.after[i] = 0x5ec0000 + watch.ref[i];
         wait_seen();
         watch.phase = HOLD;
-        CHECK(WAIT_FOR(watch.loops[HOLD], 5000), "the watcher does not hold");
+        CHECK(WAIT_FOR(watch.loops[HOLD], 20000), "the watcher does not hold");
 
         batch_unmap(&batches[0]);
         batch_map(&batches[0], NR_PAGES / 2, MAP_GFN(0), nr, WRITABLE);
@@ -235,14 +235,13 @@ void test_tlb_regrant(unsigned int unused)
     }
 }
 
-static void before(bool (*gone)(unsigned int ref), unsigned int nr,
-                   const gnttab_unmap_grant_ref_t *idle)
+static void before(bool (*gone)(unsigned int ref))
 {
+    const unsigned int nr = 64;
+
     FOR_ROUNDS(round, 3 * MIN_MS)
     {
         start(nr, WRITABLE, release_reader, gone);
-        while ( idle && batches[0].nr < 64 )
-            batches[0].unmap[batches[0].nr++] = *idle;
         wait_seen();
         batch_unmap(&batches[0]);
         stop(nr);
@@ -251,32 +250,57 @@ static void before(bool (*gone)(unsigned int ref), unsigned int nr,
 
 void test_tlb_before_release(unsigned int unused)
 {
-    before(is_released, 64, NULL);
+    before(is_released);
 }
 
 void test_tlb_before_status(unsigned int unused)
 {
-    before(is_reported, 64, NULL);
+    before(is_reported);
+}
+
+static volatile bool rival_ready;
+
+/* Unmaps a grant, and has that flushed, once another batch has begun to. */
+static void rival(void *unused)
+{
+    uint32_t r[4];
+
+    batch_map(&batches[1], NR_REFS / 2, MAP_GFN(1), 1, WRITABLE);
+    rival_ready = true;
+    while ( at(watch.gfn[WATCHED - 1])[0] != HOLE )
+        cpuid(0, r); /* leaves guest mode, to look without a TLB of its own */
+    batch_unmap(&batches[1]);
 }
 
 /*
- * The same while other vCPUs have flushes of their own under way, which nobody
- * may take for the one that this batch owes.  They do so often, with batches
- * of one, and this one gives them time to: most of its operations come after
- * those that unmap something, and with no address ask for nothing.
+ * The same while another vCPU has a flush of its own under way, which nobody
+ * may take for the one that this batch owes.  To have both at the same time,
+ * most of this batch comes after what unmaps something, and asks for nothing.
  */
-void test_tlb_before_release_busy(unsigned int unused)
+void test_tlb_before_release_rival(unsigned int unused)
 {
-    struct batch *other = &batches[WATCHER];
-    gnttab_unmap_grant_ref_t idle;
+    struct batch *b = &batches[0], *other = &batches[2];
+    const unsigned int nr = 2, nr_idle = 250;
 
-    batch_map(other, NR_REFS - 1, MAP_GFN(WATCHER), 1, WRITABLE);
-    idle = other->unmap[0];
-    idle.host_addr = 0;
+    batch_map(other, NR_REFS - 1, MAP_GFN(2), 1, WRITABLE);
 
-    workers_start(WATCHER - 1, 1);
-    before(is_released, 2, &idle);
-    workers_stop(WATCHER - 1);
+    FOR_ROUNDS(round, 3 * MIN_MS)
+    {
+        start(nr, WRITABLE, release_reader, is_released);
+        for ( ; b->nr < nr + nr_idle; ++b->nr )
+        {
+            b->unmap[b->nr] = other->unmap[0];
+            b->unmap[b->nr].host_addr = 0;
+        }
+        rival_ready = false;
+        run_on(1, rival, NULL);
+        CHECK(WAIT_FOR(rival_ready, 20000), "the other vCPU is stuck");
+        wait_seen();
+        batch_unmap(b);
+        stop(nr);
+        join(1);
+    }
+
     batch_unmap(other);
 }
 
@@ -311,3 +335,12 @@ void test_tlb_readonly(unsigned int unused)
     CHECK(page(0)[0] == 1, "%lx written", page(0)[0]);
     batch_unmap(b);
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

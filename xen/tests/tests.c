@@ -25,7 +25,8 @@ static const struct test tests[] = {
     { "tlb-regrant", test_tlb_regrant, NEED_VCPUS(2) },
     { "tlb-before-release", test_tlb_before_release, NEED_VCPUS(2) },
     { "tlb-before-status", test_tlb_before_status, NEED_VCPUS(2) },
-    { "tlb-before-release-busy", test_tlb_before_release_busy, NEED_VCPUS(3) },
+    { "tlb-before-release-rival", test_tlb_before_release_rival,
+      NEED_VCPUS(3) },
     { "tlb-fault", test_tlb_fault, NEED_VCPUS(2) },
     { "race", test_race, NEED_VCPUS(2) },
     { "iotlb-readonly", test_iotlb_readonly, NEED_EDU },
@@ -42,3 +43,12 @@ void tests_run(void)
 {
     tap_run(tests, ARRAY_SIZE(tests));
 }
+
+/*
+ * Local variables:
+ * mode: C
+ * c-file-style: "BSD"
+ * c-basic-offset: 4
+ * indent-tabs-mode: nil
+ * End:
+ */

@@ -18,7 +18,7 @@ void test_tlb_remap(unsigned int unused);
 void test_tlb_regrant(unsigned int unused);
 void test_tlb_before_release(unsigned int unused);
 void test_tlb_before_status(unsigned int unused);
-void test_tlb_before_release_busy(unsigned int unused);
+void test_tlb_before_release_rival(unsigned int unused);
 void test_tlb_fault(unsigned int unused);
 void test_tlb_readonly(unsigned int unused);
 
@@ -39,8 +39,6 @@ void test_interrupted(unsigned int unused);
 void test_flush_fails(unsigned int unused);
 
 /* tests-race.c */
-void workers_start(unsigned int last, unsigned int max);
-void workers_stop(unsigned int last);
 void test_race(unsigned int unused);
 
 /* tests-leak.c */
