@@ -94,25 +94,12 @@ def leaks(directory):
     return ["the dump of the grant tables is missing or cut short"]
 
 
-def emulator_fault(directory):
-    """Did a domain die of a triple fault?
-
-    QEMU 7.2's emulation of SVM leaves VMRUN half way now and then, with Xen's
-    code segment and address saved as a guest's state, or starts a guest's
-    kernel in a state of that kind. It does so with stock halves as well, in
-    about a third of the boots on a quiet machine. What a hypervisor broke would
-    do it in each try (run.py, RETRIES), and no boot would pass.
-    """
-    return any("Triple fault" in line for line in console(directory))
-
-
 def boot_verdict(directory):
-    """(status, text) of a boot: pass, fail, timeout, crash, no-verdict, error or emulator.
+    """(status, text) of a boot: pass, fail, timeout, crash, no-verdict or error.
 
     fail: the subject is wrong. error: the test is. timeout: a bound was run
-    into. crash: Xen or dom0 went down. no-verdict: it ended without saying how
-    it went, which is never taken for a pass. emulator: QEMU broke it, so it
-    says nothing of the subject.
+    into. crash: Xen or a domain went down. no-verdict: it ended without saying how
+    it went, which is never taken for a pass.
     """
     try:
         outcome = json.loads((directory / "outcome.json").read_text())
@@ -121,11 +108,11 @@ def boot_verdict(directory):
     said = [message for _, message in messages(directory)]
     last = (console(directory) or ["nothing"])[-1].strip()
     bad = badness(directory)
-    panic = next((line for line in bad if re.search("Panic on CPU|Kernel panic|FATAL", line)), None)
+    panic = next((line for line in bad if re.search("Panic on CPU|Kernel panic|FATAL|Triple fault", line)), None)
     verdicts = [message for message in said if message.get("type") == "verdict"]
 
-    if emulator_fault(directory):
-        return "emulator", "emulator: a domain died of a triple fault in emulation, the boot does not count"
+    if panic:
+        return "crash", f"crash: {panic}"
     if outcome["ended"] == "boot-timeout":
         return "timeout", f"hang: the guests were not up in time (BOOT_TIMEOUT); last on the console: {last}"
     if outcome["ended"] == "silence":
@@ -133,8 +120,6 @@ def boot_verdict(directory):
     if outcome["ended"] == "no-poweroff":
         return "timeout", "hang: the machine did not power off after its verdict (POWEROFF_TIMEOUT)"
     if not verdicts:
-        if panic:
-            return "crash", f"crash: {panic}"
         if outcome["status"]:
             return "error", f"the machine ended with status {outcome['status']}: {outcome['said'] or last}"
         return "no-verdict", f"no verdict: the machine went down without one; last on the console: {last}"
@@ -211,7 +196,7 @@ def judge(run):
         sides = json.loads((directory / "sides.json").read_text())
         status, why = boot_verdict(directory)
         boots.append({"directory": directory.name, "status": status, "why": why})
-        if status == "emulator" or not (directory / "channel.jsonl").exists():
+        if not (directory / "channel.jsonl").exists():
             continue
         for result in runs(directory):
             key = (*result["cell"], sides["xen"], sides["linux"])
@@ -228,7 +213,7 @@ def judge(run):
         # a handful more or less is the set-up of a run, not the traffic
         if None not in (counted, traced) and abs(counted - traced) > max(TRACE_TOLERANCE * traced, 20 * len(results)):
             disagreements.append(f"{direction} {streams} {xen}/{linux}: Xen counted {counted} IOTLB flushes, QEMU {traced}")
-    bad = [f"{boot['directory']}: {boot['why']}" for boot in boots if boot["status"] not in ("pass", "emulator")] + disagreements
+    bad = [f"{boot['directory']}: {boot['why']}" for boot in boots if boot["status"] != "pass"] + disagreements
     summary = {"version": 1, "environment": environment, "status": "pass" if any(boot["status"] == "pass" for boot in boots) and not bad else "fail",
                "problems": bad, "boots": boots, "metrics": metrics}
     (run / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")

@@ -15,12 +15,9 @@ for machine in ${MACHINES:-vtd amdvi}; do
 	for vcpus in ${VCPUS:-2}; do
 		say "$(cat "$(dirname "$xen")/id"): $machine, $vcpus vCPUs"
 		logs=$OUT/selftest/${1:-patched}-$machine-$vcpus
-		for _ in 1 2 3; do # again if the emulator broke it (judge.py, emulator_fault)
-			rc=0
-			XEN=$xen KERNEL=$OUT/test-kernel/test-kernel MACHINE=$machine VCPUS=$vcpus \
-				LOGDIR=$logs "$TOP/xen/tests/run.sh" || rc=$?
-			grep -q 'Triple fault' "$logs/xen.log" || break
-		done
+		rc=0
+		XEN=$xen KERNEL=$OUT/test-kernel/test-kernel MACHINE=$machine VCPUS=$vcpus \
+			LOGDIR=$logs "$TOP/xen/tests/run.sh" || rc=$?
 		[ "$rc" -le "$worst" ] || worst=$rc
 	done
 done

@@ -27,6 +27,7 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_WARMUP=2}"		# seconds of the run before the first, 0 for none
 	: "${RIG_COPYBREAK=}"		# rx-copybreak of the vifs, bytes; empty: netback's default
 	: "${RIG_VCPUS=1}"		# a guest
+	: "${RIG_CPUS=all}"		# where guests run, as in xl.cfg
 	: "${RIG_BACKEND_VCPUS=2}"	# a driver domain
 	: "${RIG_QUEUES=8}"		# a vif at most; a guest has no more than vCPUs
 	: "${RIG_MEMORY=192}"		# MiB a guest
