@@ -69,9 +69,17 @@ judge: ## judge a stored run again from its logs: RUN=<dir>
 test: deps ## prove it: lint, series, boots with verified payloads, the harness's own tests
 	@XEN_DEBUG=y LINUX_DEBUG=y scripts/test.py scripts/test/*.t
 
+.PHONY: test-full
+test-full: deps ## all of make test, and what takes longer; the result is kept in results/test-full
+	@XEN_DEBUG=y LINUX_DEBUG=y scripts/test.py --record results/test-full scripts/test/*.t scripts/test-full/*.t
+
 .PHONY: selftest
 selftest: deps ## run the PVH test kernel on patched Xen, vtd and amdvi
 	@scripts/selftest.sh patched
+
+.PHONY: test-mutants
+test-mutants: deps ## break the patched Xen in one way after another; the test kernel must notice each
+	@scripts/mutants.sh
 
 .PHONY: config-check
 config-check: ## list what a kernel configuration lacks for a PVH dom0 with netback: CONFIG=<.config>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # build.sh xen|linux STATE: build a half, print the directory of the result.
 #
-# STATE as for state.sh: base, patched, or N. The result holds the binary
+# STATE as for state.sh: base, patched, N, or a mutant. The result holds the binary
 # (`xen`, ELF32 for multiboot, or `vmlinux`), its `config`, `build.log`, and
 # `id`: what it was made from. It is named by a hash of all that went into it
 # and never built twice.

@@ -1,22 +1,27 @@
 #!/bin/bash
 # selftest.sh [STATE]: run the PVH test kernel (xen/tests) on a hypervisor.
 #
-# STATE as for state.sh, default patched. MACHINES (default: vtd amdvi) and
-# VCPUS (default: 2) are lists; XEN_DEBUG=y takes the debug build. Prints the
-# kernel's TAP for each, and keeps the logs in OUT/selftest.
+# STATE as for state.sh, default patched. MACHINES (default: vtd amdvi; guest is
+# a PVH guest beside a Linux dom0) and VCPUS (default: 2) are lists; XEN_DEBUG=y
+# takes the debug build. Prints the kernel's TAP for each, and keeps the logs in
+# OUT/selftest.
 # Exit status: 0 all passed; 1 a test failed; 2 no verdict, or Xen complained.
 . "$(dirname "$0")/lib.sh"
 
 xen=$("$TOP/scripts/build.sh" xen "${1:-patched}")/xen
-mkdir -p "$OUT/test-kernel"
-logged "test kernel" "$OUT/log/test-kernel.log" make -C "$TOP/xen/tests" OUT="$OUT/test-kernel"
+kernel=$("$TOP/scripts/test-kernel.sh")
+linux='' image=''
+if [[ " ${MACHINES:-} " = *" guest "* ]]; then
+	linux=$(LINUX_DEBUG=n "$TOP/scripts/build.sh" linux base) image=$("$TOP/scripts/image.sh")
+fi
 worst=0
 for machine in ${MACHINES:-vtd amdvi}; do
 	for vcpus in ${VCPUS:-2}; do
 		say "$(cat "$(dirname "$xen")/id"): $machine, $vcpus vCPUs"
 		logs=$OUT/selftest/${1:-patched}-$machine-$vcpus
 		rc=0
-		XEN=$xen KERNEL=$OUT/test-kernel/test-kernel MACHINE=$machine VCPUS=$vcpus \
+		XEN=$xen KERNEL=$kernel MACHINE=$machine VCPUS=$vcpus \
+			DOM0_KERNEL=$linux/vmlinux DOM0_IMAGE=$image/dom0.cpio \
 			LOGDIR=$logs "$TOP/xen/tests/run.sh" || rc=$?
 		[ "$rc" -le "$worst" ] || worst=$rc
 	done

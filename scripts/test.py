@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run test programs that speak TAP, and count.
 
-usage: test.py PROGRAM...
+usage: test.py [--record FILE] PROGRAM...
 
 Each program prints a plan (1..N), then `ok N - name`, `not ok N - name`, with
 `# SKIP reason` where one was left out. A program that prints another number of
@@ -9,9 +9,11 @@ results than it planned, or ends with a status other than 0 though all its
 results are ok, counts as one failure more: no verdict is not a pass. Its time
 is bounded by TEST_TIMEOUT (s, default 3600). Last line: N passed, N failed,
 N skipped. Exit status: 0 none failed and some passed; 1 otherwise.
+--record FILE: also keep there when, of which commit, how it went and what failed.
 """
 
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -55,19 +57,35 @@ def run(program):
     return counts
 
 
+def record(path, began, took, summary, names):
+    """Write down a whole run of the tests."""
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    commit = subprocess.run(git, stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+    lines = [f"date: {time.strftime('%Y-%m-%d', time.gmtime(began))}", f"commit: {commit}",
+             f"took: {took // 60} min {took % 60} s", f"result: {summary}"]
+    path.write_text("\n".join(lines + [f"failed: {name}" for name in names["failed"]] +
+                              [f"skipped: {name}" for name in names["skipped"]]) + "\n")
+
+
 def main():
     began = time.time()
+    programs = sys.argv[1:]
+    kept = pathlib.Path(programs[1]) if programs[:1] == ["--record"] else None
+    programs = programs[2:] if kept else programs
     totals = {"passed": [], "failed": [], "skipped": []}
-    for number, program in enumerate(sys.argv[1:], 1):
+    for number, program in enumerate(programs, 1):
         elapsed = int(time.time() - began)
-        print(f"# [{elapsed // 60:02d}:{elapsed % 60:02d}] {number} of {len(sys.argv) - 1}: {program}", flush=True)
+        print(f"# [{elapsed // 60:02d}:{elapsed % 60:02d}] {number} of {len(programs)}: {program}", flush=True)
         for kind, names in run(program).items():
             totals[kind] += names
     for name in totals["failed"]:
         print(f"# failed: {name}")
     elapsed = int(time.time() - began)
     print(f"# took {elapsed // 60} min {elapsed % 60} s")
-    print(", ".join(f"{len(names)} {kind}" for kind, names in totals.items()))
+    summary = ", ".join(f"{len(names)} {kind}" for kind, names in totals.items())
+    if kept:
+        record(kept, began, elapsed, summary, totals)
+    print(summary)
     sys.exit(0 if totals["passed"] and not totals["failed"] else 1)
 
 
