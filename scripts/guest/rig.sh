@@ -32,6 +32,8 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_QUEUES=8}"		# a vif at most; a guest has no more than vCPUs
 	: "${RIG_MEMORY=192}"		# MiB a guest
 	: "${RIG_MEGABYTES=64}"		# MiB a verified transfer
+	: "${RIG_TSO_SEGS=}"		# smallest packet TCP makes of a full queue, segments;
+					# empty: the kernel's choice
 	: "${RIG_NET=10.98.0}"		# first three numbers of the rig's addresses
 	: "${RIG_BRIDGE=rigbr0}"
 	: "${RIG_TIMEOUT=90}"		# seconds a guest may take to answer
@@ -47,6 +49,8 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	RIG_CHANNEL_OPEN=1
 fi
 set +a
+
+tso_segs() { [ -z "$RIG_TSO_SEGS" ] || echo "$RIG_TSO_SEGS" >/proc/sys/net/ipv4/tcp_min_tso_segs; }
 
 # uptime: seconds since boot, with hundredths, in $up.
 uptime() { read -r up _ </proc/uptime; }
