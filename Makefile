@@ -52,6 +52,10 @@ deps:
 bench: deps ## build stock and patched Xen and Linux, boot each, run iperf3, print the comparison
 	@scripts/run.py bench $(bench-options)
 
+.PHONY: bench-unmap
+bench-unmap: deps ## cycles and flushes for each grant unmapped, by size of batch, stock and patched Xen
+	@BOOTS='$(BOOTS)' RUN='$(RUN)' scripts/bench-unmap.sh
+
 .PHONY: build
 build: deps ## build both sides of both halves and the guest images, boot nothing
 	@for half in xen linux; do for side in base patched; do scripts/build.sh $$half $$side || exit; done; done

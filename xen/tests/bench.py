@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Make a table, and a plot, of what `run.sh bench` printed.
 
-usage: bench.py [--plot FILE.svg] NAME=VERDICT.LOG...
+usage: bench.py [--plot FILE.svg] NAME=FILE.csv...
 
-Medians over the rows of one batch size, for each hypervisor named: thousands
-of TSC cycles and flushes, for each grant unmapped. Ratios are to the first.
+Medians over the rows of one batch size, for each hypervisor named (a name may
+come again, with another boot's file): thousands of TSC cycles and flushes, for
+each grant unmapped. Ratios are to the first.
 """
 
 import argparse
@@ -13,17 +14,14 @@ import statistics
 import subprocess
 
 
-def read(path):
-    """{batch: {column: [value for each grant, ...]}} of a verdict log."""
-    with open(path) as log:
-        lines = [line for line in log if line[0].isalnum()]
-    sizes = {}
-    for row in csv.DictReader(line for line in lines if line.count(",") == 6):
-        size = sizes.setdefault(int(row["batch"]), {})
-        for column in ("map_cycles", "unmap_cycles", "tlb_flushes", "iotlb_flushes"):
-            if row[column]:
-                size.setdefault(column, []).append(int(row[column]) / int(row["grants"]))
-    return sizes
+def read(path, sizes):
+    """Add a boot's rows to {batch: {column: [value for each grant, ...]}}."""
+    with open(path) as rows:
+        for row in csv.DictReader(rows):
+            size = sizes.setdefault(int(row["batch"]), {})
+            for column in ("map_cycles", "unmap_cycles", "tlb_flushes", "iotlb_flushes"):
+                if row[column]:
+                    size.setdefault(column, []).append(int(row[column]) / int(row["grants"]))
 
 
 def cell(sizes, batch, column, scale=1):
@@ -62,6 +60,7 @@ def plot(sides, path):
                     f"{block} using 1:4 with points title '{name}, IOTLB'"]
     script = "".join(data) + f"""
 set terminal svg size 900,400 background 'white'
+set datafile missing 'None'
 set output '{path}'
 set multiplot layout 1,2
 set logscale x 2
@@ -79,9 +78,11 @@ plot {", ".join(flushes)}
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--plot")
-    parser.add_argument("logs", nargs="+", metavar="NAME=VERDICT.LOG")
+    parser.add_argument("files", nargs="+", metavar="NAME=FILE.csv")
     chosen = parser.parse_args()
-    sides = {name: read(path) for name, path in (log.split("=", 1) for log in chosen.logs)}
+    sides = {}
+    for name, path in (log.split("=", 1) for log in chosen.files):
+        read(path, sides.setdefault(name, {}))
     table(sides)
     if chosen.plot:
         plot(sides, chosen.plot)
