@@ -18,10 +18,11 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 		i = index($0, "=")
 		printf ": \"${RIG_%s=%s}\"\n", toupper(substr($0, 5, i - 5)), substr($0, i + 1)
 	}' /proc/cmdline)"
-	: "${RIG_PLAN=bench}"		# bench verify shell; hang crash silent test the harness
+	: "${RIG_PLAN=bench}"		# bench verify teardown shell; hang crash silent test the harness
 	: "${RIG_BACKEND=dom0}"		# where netback runs: dom0, or domU for a driver domain
 	: "${RIG_DIRECTIONS=domU-dom0,domU-domU,dom0-domU}"
 	: "${RIG_STREAMS=1}"		# numbers of parallel streams, e.g. 1,8
+	: "${RIG_ROUNDS=10}"		# of run-teardown
 	: "${RIG_RUNS=3}"		# a direction and number of streams
 	: "${RIG_SECONDS=5}"		# a run
 	: "${RIG_WARMUP=2}"		# seconds of the run before the first, 0 for none
@@ -75,8 +76,8 @@ mark() {
 
 # tap ok|no NAME [DETAIL]
 tap() {
-	[ "$1" = ok ] && ok=true || ok=false
-	emit "{\"type\":\"tap\",\"ok\":$ok,\"name\":$(json_string "$2"),\"detail\":$(json_string "${3-}")}"
+	[ "$1" = ok ] && tap_ok=true || tap_ok=false
+	emit "{\"type\":\"tap\",\"ok\":$tap_ok,\"name\":$(json_string "$2"),\"detail\":$(json_string "${3-}")}"
 }
 
 # verdict pass|fail|error WHY: the last line of a run.
@@ -115,6 +116,12 @@ address() {
 # mac NAME: of that domain's interface.
 mac() { printf '00:16:3e:62:00:%02x' "$(address "$1" | sed 's/.*\.//')"; }
 
+# vif_config NAME: that guest's interface, for xl.
+vif_config() {
+	if [ "$RIG_BACKEND" = domU ]; then vif_backend=backend=rig-netvm; else vif_backend=script=$RIG_DIR/vif-bridge; fi
+	echo "mac=$(mac "$1"),bridge=$RIG_BRIDGE,$vif_backend"
+}
+
 # on NAME SECONDS COMMAND: run it in that domain, bounded; its output and
 # status are ours. dom0 is the backend domain, wherever that is.
 on() {
@@ -139,3 +146,28 @@ domain_id() { xl domid "rig-$1"; }
 
 # backend_domid: of the domain whose netback is measured.
 backend_domid() { if [ "$RIG_BACKEND" = domU ]; then domain_id netvm; else echo 0; fi; }
+
+# gone NAME...: no such domain, and none that dies without getting done with it.
+gone() {
+	names=$(xl list | awk 'NR > 1 { print $1 }') && [ -n "$names" ] || return
+	for name in "$@" '(null)'; do
+		! echo "$names" | grep -qxF "$name" || return
+	done
+}
+
+# judge ok|no NAME [DETAIL]: a check of a plan, counted in $done and $bad.
+judge() {
+	done=$((done + 1))
+	[ "$1" = ok ] || bad=$((bad + 1))
+	tap "$@"
+}
+
+# leftovers: end the guests, and have Xen list the grants that are left. The
+# harness reads Xen's console from here on for those of dead domains.
+leftovers() {
+	if guests-down >&2; then judge ok "nothing is left of the guests"; else judge no "nothing is left of the guests" "$(xl list)"; fi
+	mark grant-dump
+	xl debug-keys g
+	sleep 1
+	mark grant-dump-end
+}
