@@ -97,6 +97,10 @@ xen-tree linux-tree: %-tree: ## lay a git work tree with the series applied: BAS
 xen-patches linux-patches: %-patches: ## write the series back from that work tree
 	@scripts/series.sh write $* '$(OUT)/work/$*'
 
+.PHONY: send-xen
+send-xen: send-%: ## prepare the series for its mailing list, with your own sign-off; sends nothing
+	@scripts/send.sh $*
+
 .PHONY: clean
 clean: ## remove what was built, but not downloads, sources and runs
 	rm -rf '$(OUT)/built' '$(OUT)/obj' '$(OUT)/image' '$(OUT)/log'

@@ -6,6 +6,7 @@
 #   lay HALF WORK [BASE]      make the git work tree WORK at commit BASE
 #                             (default: the source's) with the series applied
 #   write HALF WORK           write the series back from WORK, with --base
+#   release HALF DIR          the release of the source in DIR, MAJOR.MINOR
 #
 # A series written for one release stands in HALF/patches-RELEASE; HALF/patches
 # serves every other release.
@@ -59,6 +60,7 @@ write)
 	[ -z "$(git -C "$work" status --porcelain -uno)" ] || die "$work has changes that are not committed: commit them first"
 	into=${4:-$(patches "$half" "$work")}
 	mkdir -p "$into"
+	into=$(cd "$into" && pwd)
 	new=$(mktemp -d "$into/new.XXXXXX")
 	trap 'rm -rf "$new"' EXIT
 	git -C "$work" format-patch -q -N --zero-commit --no-signature --full-index --no-thread --no-stat --base=upstream -o "$new" upstream..series
@@ -66,5 +68,6 @@ write)
 	mv "$new"/*.patch "$into"
 	echo "$into: $(find "$into" -name '*.patch' | wc -l) patches"
 	;;
+release) release "$half" "$3" ;;
 *) die "series.sh: unknown action '$action'" ;;
 esac

@@ -4,9 +4,9 @@
 # STATE: `base` (as upstream), `patched` (the whole series), N (its first N
 # patches), and of Xen `fault-injection` or `mutant/NAME`: the series with
 # what xen/tests/ has under that name. The rig's own counters
-# (scripts/counters) are added to each, on top. Prints the source directory
-# and the commit; touches no file of the work tree, so that a build stays
-# incremental.
+# (scripts/counters) are added to each, on top, unless COUNTERS=n. Prints the
+# source directory and the commit; touches no file of the work tree, so that a
+# build stays incremental.
 . "$(dirname "$0")/lib.sh"
 
 half=$1 state=$2
@@ -27,7 +27,8 @@ fault-injection | mutant/*)
 	;;
 *) series=("${series[@]:0:$state}") ;;
 esac
-mapfile -t counters < <("$TOP/scripts/series.sh" list "$half" "$dir" counters)
+counters=()
+[ "${COUNTERS:-y}" = n ] || mapfile -t counters < <("$TOP/scripts/series.sh" list "$half" "$dir" counters)
 
 upstream=$(git -C "$dir" rev-parse upstream)
 inputs=$( (echo "$upstream"; cat /dev/null "${series[@]}" "${counters[@]}" "${mutation[@]}") | sha256sum | cut -c1-16)
