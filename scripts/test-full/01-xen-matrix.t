@@ -52,7 +52,7 @@ xen_make() {
 	local arch=$1 obj=$2 cross=''
 	shift 2
 	[ "$arch" = x86_64 ] || cross=aarch64-linux-gnu-
-	timeout "${BUILD_TIMEOUT:-3600}" make -C "$tree/xen" O="$obj" XEN_TARGET_ARCH="$arch" CROSS_COMPILE=$cross \
+	timeout --foreground "${BUILD_TIMEOUT:-3600}" make -C "$tree/xen" O="$obj" XEN_TARGET_ARCH="$arch" CROSS_COMPILE=$cross \
 		CC="ccache ${cross}gcc" "$@"
 }
 
