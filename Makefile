@@ -26,10 +26,11 @@ BASE         ?=
 RUN          ?=
 CONFIG       ?=
 SIDE         ?=
+REROLL       ?=
 
 override OUT := $(abspath $(OUT))
 export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS \
-	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE
+	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE REROLL
 
 bench-options = --machine '$(MACHINE)' --pairs '$(PAIRS)' --boots '$(BOOTS)' --runs '$(RUNS)' \
 	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --copybreak '$(COPYBREAK)' \

@@ -6,7 +6,8 @@
 # series is sent against; without it the pinned source serves for a dry run.
 # Author and Signed-off-by are the user's (git config user.name, user.email);
 # the text is HALF/cover-letter.txt (scripts/cover.py), the addresses are what
-# the tree's get_maintainer.pl says of each patch. REROLL=2 makes it a v2.
+# the tree's get_maintainer.pl says of each patch. REROLL=2 makes it a v2, of
+# which the letter must say, in a line `v2: ...`, what has changed.
 # Gives OUT/send/HALF-RELEASE/, a file a mail, in the order of sending.
 . "$(dirname "$0")/lib.sh"
 
@@ -23,6 +24,9 @@ email=$(git -C "$TOP" config user.email || true)
 [ "$name" != xen-netback-batch ] && [ "$email" != rig@localhost ] ||
 	die "$name <$email> is the rig, which cannot sign off: set git config user.name and user.email to your own"
 [ -f "$TOP/$half/cover-letter.txt" ] || die "no $half/cover-letter.txt"
+
+[ -z "${REROLL:-}" ] || grep -q "^v$REROLL: " "$TOP/$half/cover-letter.txt" ||
+	die "$half/cover-letter.txt does not say what has changed: it has no line 'v$REROLL: ...'"
 
 source=$("$TOP/scripts/source.sh" "$half")
 dir=$OUT/send/$half-$("$TOP/scripts/series.sh" release "$half" "$source")

@@ -1,7 +1,8 @@
 #!/bin/bash
 # make send-xen: what it prepares, what it refuses, and that it sends nothing.
 . "$(dirname "$0")/tap.sh"
-plan 9
+unset REROLL
+plan 10
 
 # as NAME EMAIL COMMAND...: with that git identity, and a git send-email that tells.
 as() {
@@ -16,6 +17,8 @@ chmod +x "$SCRATCH"/bin/*
 
 refuses "refuses without a name" 2 '^error: whose sign-off' as '' '' scripts/send.sh xen
 refuses "refuses to sign off as the rig" 2 '^error: .*cannot sign off' as xen-netback-batch rig@localhost scripts/send.sh xen
+refuses "refuses a new version that does not say what has changed" 2 "^error: .* no line 'v99:" \
+	as 'A Tester' tester@example.org env REROLL=99 scripts/send.sh xen
 
 source=$(scripts/source.sh xen)
 patches=$(scripts/series.sh list xen "$source" | wc -l)
