@@ -10,7 +10,7 @@ done; }
 mapfile -t shell < <(shell_files)
 check "shellcheck: ${#shell[@]} scripts" shellcheck -x -P SCRIPTDIR -e SC2015,SC2016 "${shell[@]}"
 check "python compiles" python3 -m py_compile scripts/*.py
-check "codespell" codespell -L nd,beteen,unecessary,somethimes,intialise --skip '*.json,*.csv,*.svg,build,.git' README.md Makefile scripts linux xen results
+check "codespell" codespell -L nd,inflight,beteen,unecessary,somethimes,intialise --skip '*.json,*.csv,*.svg,build,.git' README.md Makefile scripts linux xen results
 no_machine_paths() { ! git grep -nE '/(root|home|work)/[a-z]|deb\.debian|[a-z]\.debian\.org' -- . ':!scripts/test/01-lint.t' ':!scripts/guest' ':!*.md'; }
 check "no path of a machine and no registry host is committed" no_machine_paths
 checkpatch() {
