@@ -1,0 +1,71 @@
+#!/bin/bash
+# What netdev asks of each patch, on every release of Linux that is pinned:
+# checkpatch --strict; and allmodconfig's xen-netback, for x86-64 and arm64,
+# builds with the patches up to it and with no warning of gcc (W=1) or sparse
+# (C=1) that its parent does not have.
+# Debian 12's sparse (0.6.4) and gcc-aarch64-linux-gnu serve both releases.
+# RELEASES, ARCHES: to check less.
+. "$(dirname "$0")/../test/tap.sh"
+
+read -ra releases <<<"${RELEASES:-$(cd scripts/pins && echo linux-*)}"
+read -ra arches <<<"${ARCHES:-x86_64 arm64}"
+for tool in sparse aarch64-linux-gnu-gcc; do
+	command -v $tool >/dev/null || { echo "error: no $tool: apt-get install sparse gcc-aarch64-linux-gnu" >&2; exit 2; }
+done
+
+# What checkpatch may say, and why it does not count:
+#  MISSING_SIGN_OFF   who sends the series signs it off, in make send-linux
+#  UNKNOWN_COMMIT_ID  a source package has no history; make send-linux looks
+#                     each Fixes: up in the tree that it prepares for
+exceptions=MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID
+
+# checkpatch DIR PATCH: as it is mailed, with the line that ends the message.
+checkpatch() { sed '0,/^diff --git/s//---\n&/' "$2" | (cd "$1" && scripts/checkpatch.pl --strict --max-line-length=80 --ignore $exceptions -); }
+
+# build RELEASE ARCH NUMBER: the warnings of the first NUMBER patches' build
+# go to $SCRATCH/RELEASE-ARCH-NUMBER, without their line numbers.
+build() {
+	local source commit objects make log=$SCRATCH/build.log directory=drivers/net/xen-netback cross=
+	read -r source commit < <(scripts/state.sh linux "$3") || return
+	objects=$OUT/obj/allmod-$1-$2
+	[ "$2" = x86_64 ] || cross=aarch64-linux-gnu-
+	make=(make -s -C "$source" O="$objects" ARCH="$2" CROSS_COMPILE=$cross "CC=ccache ${cross}gcc" -j"${JOBS:-$(nproc)}" LOCALVERSION=)
+	mkdir -p "$objects"
+	(
+		flock -w "${BUILD_TIMEOUT:-3600}" 9 || exit
+		git -C "$source" checkout -q -f --detach "$commit" || exit
+		# Warnings are compared, not fatal
+		[ -f "$objects/.config" ] || { "${make[@]}" allmodconfig && "$source/scripts/config" --file "$objects/.config" -d WERROR; } || exit
+		rm -rf "${objects:?}/$directory"
+		"${make[@]}" olddefconfig && "${make[@]}" prepare && "${make[@]}" W=1 C=1 $directory/
+	) 9>"$source.lock" >"$log" 2>&1 </dev/null || { tail -n 25 "$log"; return 1; }
+	grep -E '(warning|error):' "$log" | sed -E "s|$source/||; s/:[0-9]+(:[0-9]+)?:/:/" | sort >"$SCRATCH/$1-$2-$3"
+}
+
+# builds RELEASE ARCH NUMBER: and says nothing that NUMBER - 1 did not.
+builds() {
+	[ -f "$SCRATCH/$1-$2-$(($3 - 1))" ] || build "$1" "$2" $(($3 - 1)) || return
+	build "$1" "$2" "$3" || return
+	! comm -13 "$SCRATCH/$1-$2-$(($3 - 1))" "$SCRATCH/$1-$2-$3" | grep .
+}
+
+total=0
+for release in "${releases[@]}"; do
+	source=$(LINUX=${release#linux-} scripts/source.sh linux) || exit 2
+	total=$((total + (1 + ${#arches[@]}) * $(scripts/series.sh list linux "$source" | wc -l)))
+done
+plan $total
+
+for release in "${releases[@]}"; do
+	export LINUX=${release#linux-}
+	source=$(scripts/source.sh linux)
+	number=0
+	while read -r patch; do
+		number=$((number + 1))
+		name="$release: $(basename "$patch" .patch | cut -c1-40)"
+		check "$name: checkpatch --strict" checkpatch "$source" "$patch"
+		for arch in "${arches[@]}"; do
+			check "$name: $arch, W=1 C=1, no new warning" builds "$release" "$arch" $number
+		done
+	done < <(scripts/series.sh list linux "$source")
+done
