@@ -27,10 +27,11 @@ RUN          ?=
 CONFIG       ?=
 SIDE         ?=
 REROLL       ?=
+RESULTS      ?=
 
 override OUT := $(abspath $(OUT))
 export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS \
-	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE REROLL
+	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE REROLL RESULTS
 
 bench-options = --machine '$(MACHINE)' --pairs '$(PAIRS)' --boots '$(BOOTS)' --runs '$(RUNS)' \
 	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --copybreak '$(COPYBREAK)' \
@@ -102,6 +103,10 @@ xen-patches linux-patches: %-patches: ## write the series back from that work tr
 .PHONY: send-xen
 send-xen: send-%: ## prepare the series for its mailing list, with your own sign-off; sends nothing
 	@scripts/send.sh $*
+
+.PHONY: send-linux
+send-linux: ## prepare the netback series for netdev, figures from RESULTS; it sends nothing
+	@scripts/send-linux.sh
 
 .PHONY: clean
 clean: ## remove what was built, but not downloads, sources and runs

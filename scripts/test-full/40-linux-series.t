@@ -29,7 +29,7 @@ build() {
 	read -r source commit < <(scripts/state.sh linux "$3") || return
 	objects=$OUT/obj/allmod-$1-$2
 	[ "$2" = x86_64 ] || cross=aarch64-linux-gnu-
-	make=(make -s -C "$source" O="$objects" ARCH="$2" CROSS_COMPILE=$cross "CC=ccache ${cross}gcc" -j"${JOBS:-$(nproc)}" LOCALVERSION=)
+	make=(make -s -C "$source" O="$objects" ARCH="$2" "CROSS_COMPILE=$cross" "CC=ccache ${cross}gcc" "-j${JOBS:-2}" LOCALVERSION=)
 	mkdir -p "$objects"
 	(
 		flock -w "${BUILD_TIMEOUT:-3600}" 9 || exit
