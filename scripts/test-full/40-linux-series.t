@@ -14,13 +14,22 @@ for tool in sparse aarch64-linux-gnu-gcc; do
 done
 
 # What checkpatch may say, and why it does not count:
-#  MISSING_SIGN_OFF   who sends the series signs it off, in make send-linux
-#  UNKNOWN_COMMIT_ID  a source package has no history; make send-linux looks
-#                     each Fixes: up in the tree that it prepares for
-exceptions=MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID
+#  MISSING_SIGN_OFF       who sends the series signs it off, in make send-linux
+#  UNKNOWN_COMMIT_ID      a source package has no history; make send-linux looks
+#                         each Fixes: up in the tree that it prepares for
+#  FILE_PATH_CHANGES      MAINTAINERS has all of drivers/net/xen-netback, and the
+#                         patch that adds the document adds it there
+#  PARENTHESIS_ALIGNMENT, OPEN_ENDED_LINE, of trace points only: the layout that
+#                         all of include/trace/events has
+exceptions=MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID,FILE_PATH_CHANGES
+layout=PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE
 
 # checkpatch DIR PATCH: as it is mailed, with the line that ends the message.
-checkpatch() { sed '0,/^diff --git/s//---\n&/' "$2" | (cd "$1" && scripts/checkpatch.pl --strict --max-line-length=80 --ignore $exceptions -); }
+checkpatch() {
+	local ignore=$exceptions
+	! grep -q '^+TRACE_EVENT(' "$2" || ignore+=,$layout
+	sed '0,/^diff --git/s//---\n&/' "$2" | (cd "$1" && scripts/checkpatch.pl --strict --max-line-length=80 --ignore "$ignore" -)
+}
 
 # build RELEASE ARCH NUMBER: the warnings of the first NUMBER patches' build
 # go to $SCRATCH/RELEASE-ARCH-NUMBER, without their line numbers.
