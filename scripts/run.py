@@ -5,7 +5,7 @@ usage: run.py PLAN [--machine M] [--pairs X/L,X/L...] [--boots N] ...
 
 PLAN: bench (iperf3 in each direction), verify (payloads checked end to end,
 then guests destroyed and grants counted), teardown (interfaces taken away under
-load), or one of the harness's own tests: hang, crash, silent.
+load), or one of the harness's own tests: by-hand, hang, crash, silent.
 
 A pair names the Xen and the Linux half, each base or patched: base/base,
 patched/patched, patched/base, base/patched. Boots go there and back through
@@ -61,7 +61,7 @@ def script(name, *arguments):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
-    add("plan", choices=["bench", "verify", "teardown", "hang", "crash", "silent"])
+    add("plan", choices=["bench", "verify", "teardown", "by-hand", "hang", "crash", "silent"])
     add("--machine", default="vtd", help="a row of scripts/machines (default: %(default)s)")
     add("--pairs", default="base/base,patched/patched", help="Xen/Linux sides to boot (default: %(default)s)")
     add("--boots", type=int, default=2, help="boots of each pair (default: %(default)s)")

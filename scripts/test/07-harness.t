@@ -2,7 +2,7 @@
 # The harness's own tests: bad input, and boots that go wrong, are told as what
 # they are.
 . "$(dirname "$0")/tap.sh"
-plan 16
+plan 17
 
 boot() { scripts/run.py "$1" --pairs base/base --boots 1 --run "$SCRATCH/$1"; }
 export BOOT_TIMEOUT=60
@@ -10,6 +10,8 @@ refuses "a boot that hangs" 1 'hang: the guests were not up in time' env BOOT_TI
 refuses "a kernel that panics" 1 'crash: .*Kernel panic' boot crash
 refuses "a machine that goes down without a verdict" 1 'no verdict: ' boot silent
 refuses "judged again, from what is stored" 1 'no verdict: ' scripts/judge.py "$SCRATCH/silent"
+
+check "the guest-side scripts started by hand, as on a host" scripts/run.py by-hand --pairs base/base --boots 1 --run "$SCRATCH/by-hand"
 
 refuses "an unknown MACHINE" 2 'MACHINE=none is unknown; known: vtd amdvi' make -s NO_DEPS=1 bench MACHINE=none
 refuses "an unknown pair" 2 'a pair is XEN/LINUX' make -s NO_DEPS=1 bench PAIRS=stock
