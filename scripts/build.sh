@@ -22,6 +22,10 @@ linux)
 *) die "build.sh takes xen or linux, not '$half'" ;;
 esac
 read -r source commit < <("$TOP/scripts/state.sh" "$half" "$state") || exit 2
+if [ "$half" = linux ]; then # what one release alone has
+	release=$(git -C "$source" show "$commit:Makefile" | sed -nE 's/^(VERSION|PATCHLEVEL) *= *//p' | paste -sd.)
+	[ ! -f "$TOP/scripts/rig-$release.config" ] || fragments+=("$TOP/scripts/rig-$release.config")
+fi
 
 key=$( (git -C "$source" rev-parse "$commit^{tree}"; cat "${fragments[@]}"; gcc -dumpfullversion) | sha256sum | cut -c1-16)
 result=$OUT/built/$half-$key
