@@ -3,7 +3,8 @@
 # checkpatch --strict; and allmodconfig's xen-netback, for x86-64 and arm64,
 # builds with the patches up to it and with no warning of gcc (W=1) or sparse
 # (C=1) that its parent does not have.
-# Debian 12's sparse (0.6.4) and gcc-aarch64-linux-gnu serve both releases.
+# Where the machine's sparse is too old for a release, as Debian 12's 0.6.4 is
+# for 7.3, that is told by a skipped result.
 # RELEASES, ARCHES: to check less.
 . "$(dirname "$0")/../test/tap.sh"
 
@@ -24,6 +25,10 @@ done
 exceptions=MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID,FILE_PATH_CHANGES
 layout=PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE
 
+# sparse_serves DIR: newer sources say themselves what their checker must know;
+# one that does not is left out by make, with no more than a warning.
+sparse_serves() { [ ! -f "$1/scripts/checker-valid.sh" ] || [ "$(sh "$1/scripts/checker-valid.sh" sparse)" = 1 ]; }
+
 # checkpatch DIR PATCH: as it is mailed, with the line that ends the message.
 checkpatch() {
 	local ignore=$exceptions
@@ -43,10 +48,10 @@ build() {
 	(
 		flock -w "${BUILD_TIMEOUT:-3600}" 9 || exit
 		git -C "$source" checkout -q -f --detach "$commit" || exit
-		# Warnings are compared, not fatal
-		[ -f "$objects/.config" ] || { "${make[@]}" allmodconfig && "$source/scripts/config" --file "$objects/.config" -d WERROR; } || exit
+		[ -f "$objects/.config" ] || "${make[@]}" allmodconfig || exit
+		"$source/scripts/config" --file "$objects/.config" -d WERROR # they are compared
 		rm -rf "${objects:?}/$directory"
-		"${make[@]}" olddefconfig && "${make[@]}" prepare && "${make[@]}" W=1 C=1 $directory/
+		"${make[@]}" olddefconfig && "${make[@]}" prepare && "${make[@]}" W=1 "C=$checked" $directory/
 	) 9>"$source.lock" >"$log" 2>&1 </dev/null || { tail -n 25 "$log"; return 1; }
 	grep -E '(warning|error):' "$log" | sed -E "s|$source/||; s/:[0-9]+(:[0-9]+)?:/:/" | sort >"$SCRATCH/$1-$2-$3"
 }
@@ -61,20 +66,27 @@ builds() {
 total=0
 for release in "${releases[@]}"; do
 	source=$(LINUX=${release#linux-} scripts/source.sh linux) || exit 2
-	total=$((total + (1 + ${#arches[@]}) * $(scripts/series.sh list linux "$source" | wc -l)))
+	total=$((total + 1 + (1 + ${#arches[@]}) * $(scripts/series.sh list linux "$source" | wc -l)))
 done
 plan $total
 
 for release in "${releases[@]}"; do
 	export LINUX=${release#linux-}
 	source=$(scripts/source.sh linux)
+	checked=1
+	if sparse_serves "$source"; then
+		result 0 "$release: sparse can check it"
+	else
+		checked=0
+		skip "$release: sparse can check it" "$(sparse --version) is too old for it"
+	fi
 	number=0
 	while read -r patch; do
 		number=$((number + 1))
 		name="$release: $(basename "$patch" .patch | cut -c1-40)"
 		check "$name: checkpatch --strict" checkpatch "$source" "$patch"
 		for arch in "${arches[@]}"; do
-			check "$name: $arch, W=1 C=1, no new warning" builds "$release" "$arch" $number
+			check "$name: $arch, W=1 C=$checked, no new warning" builds "$release" "$arch" $number
 		done
 	done < <(scripts/series.sh list linux "$source")
 done
