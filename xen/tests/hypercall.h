@@ -59,4 +59,22 @@ static inline long console_io(unsigned int cmd, unsigned int count,
     return hypercall3(__HYPERVISOR_console_io, cmd, count, (unsigned long)buf);
 }
 
+/*
+ * Sysctls and domctls: the second word is the version of the interface, which
+ * is the one of the headers or one of a newer Xen.
+ */
+static inline long versioned_op(unsigned int nr, uint32_t *op,
+                                uint32_t *version)
+{
+    for ( unsigned int tries = 16; ; ++*version )
+    {
+        long rc;
+
+        op[1] = *version;
+        rc = hypercall1(nr, (unsigned long)op);
+        if ( rc != -XEN_EACCES || !--tries )
+            return rc;
+    }
+}
+
 #endif

@@ -15,15 +15,8 @@ static uint32_t log_index;
 static int do_sysctl(xen_sysctl_t *op)
 {
     static uint32_t version = XEN_SYSCTL_INTERFACE_VERSION;
-    int rc;
 
-    for ( ; ; ++version )
-    {
-        op->interface_version = version;
-        rc = hypercall1(__HYPERVISOR_sysctl, (unsigned long)op);
-        if ( rc != -XEN_EACCES || version > XEN_SYSCTL_INTERFACE_VERSION + 16 )
-            return rc;
-    }
+    return versioned_op(__HYPERVISOR_sysctl, &op->cmd, &version);
 }
 
 /* The sum, over all CPUs, of the counter of that name. */

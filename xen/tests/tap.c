@@ -5,7 +5,7 @@
 #define MAX_DIAGNOSTICS 8
 
 static volatile unsigned int failures;
-static const char *skip_reason;
+static const char *skip_reason, *bail_reason;
 
 void tap_fail(const char *fmt, ...)
 {
@@ -29,6 +29,11 @@ bool tap_failed(void)
 void tap_skip(const char *reason)
 {
     skip_reason = reason;
+}
+
+void tap_bail(const char *reason)
+{
+    bail_reason = reason;
 }
 
 static const char *missing(unsigned int need)
@@ -65,6 +70,8 @@ void tap_run(const struct test *tests, unsigned int nr)
         else
             say("ok %u - %s # %lu ms", i + 1, t->name,
                 (rdtsc() - start) / tsc_khz);
+        if ( bail_reason )
+            panic("# %s", bail_reason);
     }
 }
 

@@ -21,6 +21,8 @@ void tap_run(const struct test *tests, unsigned int nr);
 void tap_fail(const char *fmt, ...) format(1, 2);
 bool tap_failed(void);
 void tap_skip(const char *reason);
+/* After the test that is running, no other makes sense. */
+void tap_bail(const char *reason);
 
 #define CHECK(cond, fmt, ...) ({                        \
     bool good_ = (cond);                                \

@@ -2,7 +2,7 @@
  * An IOTLB flush that fails, in a hypervisor built with the patch in
  * fault-injection/: where devices may still reach the pages, nothing is
  * released, and the caller is told.  What is pinned by then stays so, which
- * is why this test is the last.
+ * is why this test comes after the others.
  */
 #include "tests.h"
 

@@ -37,6 +37,7 @@ static const struct test tests[] = {
     { "iotlb-32-empty", test_iotlb_empty, NEED_EDU, 32 },
     { "leak", test_leak },
     { "flush-fails", test_flush_fails, NEED_DOM0 },
+    { "owner-gone", test_owner_gone, NEED_DOM0 },
 };
 
 void tests_run(void)

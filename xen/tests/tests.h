@@ -44,5 +44,6 @@ void test_race(unsigned int unused);
 /* tests-leak.c */
 void test_leak_before(unsigned int unused);
 void test_leak(unsigned int unused);
+void test_owner_gone(unsigned int unused);
 
 #endif
