@@ -82,7 +82,7 @@ overlay()
 # The first processor is Xen's alone, in a node of its own: QEMU's emulation of
 # FXRSTOR on any other changes the first one's hflags2 without a lock
 # (cpu_clear_ignne()), and undoes what a VMRUN or a #VMEXIT there has just set.
-# Newer ones have a debug message for each look at a hole.
+# Newer ones have a message for each look at a hole, and for each map that fails.
 boot()
 {
 	# shellcheck disable=SC2086 # options are words
@@ -95,7 +95,7 @@ boot()
 		-device "$iommu,intremap=on" $edu $edu $edu $edu $trace \
 		-serial "file:$xen_log" -serial "file:$verdict" \
 		-kernel "$XEN" -initrd "$modules" \
-		-append "dom0=pvh dom0=pf-fixup=0 dom0_mem=$dom0_mem dom0_max_vcpus=$dom0_vcpus numa=on dom0_nodes=1 sched=credit sched_credit_tslice_ms=1000 gnttab_max_maptrack_frames=32 cpuidle=no iommu=no-sharept console=com1 com1=115200,8n1 loglvl=all guest_loglvl=info ${XEN_ARGS:-}" \
+		-append "dom0=pvh dom0=pf-fixup=0 dom0_mem=$dom0_mem dom0_max_vcpus=$dom0_vcpus numa=on dom0_nodes=1 sched=credit sched_credit_tslice_ms=1000 gnttab_max_maptrack_frames=32 cpuidle=no iommu=no-sharept console=com1 com1=115200,8n1 loglvl=all guest_loglvl=warning ${XEN_ARGS:-}" \
 		${QEMU_ARGS:-}
 	printf "'%s' " "$@" > "$LOGDIR/qemu-cmd"
 
