@@ -101,8 +101,8 @@ xen-patches linux-patches: %-patches: ## write the series back from that work tr
 	@scripts/series.sh write $* '$(OUT)/work/$*'
 
 .PHONY: send-xen
-send-xen: send-%: ## prepare the series for its mailing list, with your own sign-off; sends nothing
-	@scripts/send.sh $*
+send-xen: ## prepare the series for its mailing list, with your own sign-off; sends nothing
+	@scripts/send-xen.sh
 
 .PHONY: send-linux
 send-linux: ## prepare the netback series for netdev, figures from RESULTS; it sends nothing

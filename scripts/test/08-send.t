@@ -15,17 +15,17 @@ mkdir "$SCRATCH/bin"
 printf '#!/bin/sh\ntouch %s\n' "$SCRATCH/sent" | tee "$SCRATCH/bin/git-send-email" "$SCRATCH/bin/sendmail" >/dev/null
 chmod +x "$SCRATCH"/bin/*
 
-refuses "refuses without a name" 2 '^error: whose sign-off' as '' '' scripts/send.sh xen
-refuses "refuses to sign off as the rig" 2 '^error: .*cannot sign off' as xen-netback-batch rig@localhost scripts/send.sh xen
+refuses "refuses without a name" 2 '^error: whose sign-off' as '' '' scripts/send-xen.sh
+refuses "refuses to sign off as the rig" 2 '^error: .*cannot sign off' as xen-netback-batch rig@localhost scripts/send-xen.sh
 refuses "refuses a new version that does not say what has changed" 2 "^error: .* no line 'v99:" \
-	as 'A Tester' tester@example.org env REROLL=99 scripts/send.sh xen
+	as 'A Tester' tester@example.org env REROLL=99 scripts/send-xen.sh
 
 source=$(scripts/source.sh xen)
 patches=$(scripts/series.sh list xen "$source" | wc -l)
 dir=$OUT/send/xen-$(scripts/series.sh release xen "$source")
 [ -n "${XEN_TREE:-}" ] || dir+=-dry-run
 
-check "prepares the series" as 'A Tester' tester@example.org scripts/send.sh xen
+check "prepares the series" as 'A Tester' tester@example.org scripts/send-xen.sh
 cp "$SCRATCH/said" "$SCRATCH/prepared"
 mapfile -t mails < <(find "$dir" -type f | sort)
 mails_right() {
