@@ -37,6 +37,7 @@ import report
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BEGAN = time.time()
+RETRIES = 2  # of a boot that QEMU broke (judge.interrupted_twice)
 # TCP makes its packets as large as what it sends in a millisecond, of time and
 # not of work: an emulated sender would get stuck at two segments a packet, and
 # wait some milliseconds for the completion of each two packets. Hardware of this
@@ -191,19 +192,23 @@ def main():
     (run / "environment.json").write_text(json.dumps(environment(chosen), indent=1) + "\n")
     say(f"step {len(needed) + 2} of {len(needed) + 2}: {len(order)} boots into {run}")
     for number, (xen, linux) in enumerate(order, 1):
-        directory = run / f"{number:02d}-{xen}-{linux}"
-        directory.mkdir()
-        say(f"boot {number} of {len(order)}: xen {xen}, linux {linux}, {chosen.machine.name}")
-        booted = {"guest": ("linux", "base")}
-        booted.update({} if host else {"xen": ("xen", xen), "linux": ("linux", linux)})
-        (directory / "sides.json").write_text(json.dumps({"boot": number, "xen": xen, "linux": linux, "built": {
-            name: identity(*what, built[what]) for name, what in booted.items()}}, indent=1) + "\n")
-        if host:
-            how = on_host(chosen, directory, built["linux", "base"], image)
-        else:
-            how = boot(chosen, directory, built["xen", xen], built["linux", linux], built["linux", "base"], image)
-        (directory / "outcome.json").write_text(json.dumps(how) + "\n")
-        say(f"  {judge.boot_verdict(directory)[1]} ({how['seconds']} s)")
+        for attempt in range(1 + RETRIES):
+            directory = run / (f"{number:02d}-{xen}-{linux}" + (f"-retry{attempt}" if attempt else ""))
+            directory.mkdir()
+            say(f"boot {number} of {len(order)}: xen {xen}, linux {linux}, {chosen.machine.name}")
+            booted = {"guest": ("linux", "base")}
+            booted.update({} if host else {"xen": ("xen", xen), "linux": ("linux", linux)})
+            (directory / "sides.json").write_text(json.dumps({"boot": number, "xen": xen, "linux": linux, "built": {
+                name: identity(*what, built[what]) for name, what in booted.items()}}, indent=1) + "\n")
+            if host:
+                how = on_host(chosen, directory, built["linux", "base"], image)
+            else:
+                how = boot(chosen, directory, built["xen", xen], built["linux", linux], built["linux", "base"], image)
+            (directory / "outcome.json").write_text(json.dumps(how) + "\n")
+            status, why = judge.boot_verdict(directory)
+            say(f"  {why} ({how['seconds']} s)")
+            if status != "emulator":
+                break
 
     summary = judge.judge(run)
     print(report.table(summary))
