@@ -28,10 +28,11 @@ CONFIG       ?=
 SIDE         ?=
 REROLL       ?=
 RESULTS      ?=
+NAME         ?=
 
 override OUT := $(abspath $(OUT))
 export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS \
-	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE REROLL RESULTS
+	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE REROLL RESULTS NAME
 
 bench-options = --machine '$(MACHINE)' --pairs '$(PAIRS)' --boots '$(BOOTS)' --runs '$(RUNS)' \
 	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --copybreak '$(COPYBREAK)' \
@@ -66,6 +67,10 @@ build: deps ## build both sides of both halves and the guest images, boot nothin
 .PHONY: report
 report: ## print the comparison of a stored run again: RUN=<dir>
 	@scripts/report.py $(RUN)
+
+.PHONY: publish
+publish: ## put a run into results/: RUN=<dir> NAME=<name>
+	@scripts/publish.sh '$(RUN)' '$(NAME)'
 
 .PHONY: judge
 judge: ## judge a stored run again from its logs: RUN=<dir>
