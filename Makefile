@@ -82,7 +82,7 @@ test: deps ## prove it: lint, series, boots with verified payloads, the harness'
 
 .PHONY: test-full
 test-full: deps ## all of make test, and what takes longer; the result is kept in results/test-full
-	@$(if $(NO_DEPS),true,scripts/deps.sh scripts/packages-full)
+	@$(if $(NO_DEPS),true,scripts/deps.sh packages-full)
 	@XEN_DEBUG=y LINUX_DEBUG=y TEST_TIMEOUT=$${TEST_TIMEOUT:-43200} scripts/test.py --record results/test-full scripts/test/*.t scripts/test-full/*.t
 
 .PHONY: selftest

@@ -4,7 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 
 pin "$1"
-tree_variable=$(echo "${1%%-*}_TREE" | tr '[:lower:]' '[:upper:]')
+case $1 in
+bochs) otherwise="pin another version in scripts/pins/$1" ;;
+*) otherwise="set $(echo "${1%%-*}_TREE" | tr '[:lower:]' '[:upper:]')= to a git checkout, or pin another version in scripts/pins/$1" ;;
+esac
 target=$OUT/download/$file
 
 # check FILE: is it what the pin says?
@@ -20,11 +23,12 @@ mkdir -p "$OUT/download/new"
 cd "$OUT/download/new"
 say "fetching $package $version"
 case $type in
-source) get=(source --download-only "$package=$version") ;;
+# the tarball alone: only that is used, and some mirrors lack what describes it
+source) get=(source --download-only --tar-only "$package=$version") ;;
 binary) get=(download "$package=$version") ;;
 esac
 (logged "fetching $package" "$OUT/log/fetch-$1.log" "$TOP/scripts/apt.sh" "${get[@]}") ||
-	die "the mirror has no $package $version: set $tree_variable= to a git checkout, or pin another version in scripts/pins/$1"
+	die "the mirror has no $package $version: $otherwise"
 # apt writes the epoch and a tilde of a version as %3a and ~
 check "$file" || die "$file has another sha256 than scripts/pins/$1 pins: a changed package, or a bad mirror; it was not used"
 mv "$file" "$target"

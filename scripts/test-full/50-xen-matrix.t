@@ -96,7 +96,7 @@ verdict() {
 lacks() {
 	local option
 	[ "$1" = x86_64 ] || command -v aarch64-linux-gnu-gcc >/dev/null ||
-		{ echo 'no aarch64-linux-gnu-gcc: scripts/deps.sh scripts/packages-full'; return; }
+		{ echo 'no aarch64-linux-gnu-gcc: scripts/deps.sh packages-full'; return; }
 	shift
 	for option in "$@"; do
 		git -C "$tree" grep -qE "^(menu)?config ${option%=*}\$" HEAD -- xen '*/Kconfig*' ||
