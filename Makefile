@@ -16,6 +16,7 @@ COPYBREAK    ?=
 GUEST_VCPUS  ?= 1
 GUEST_QUEUES ?= 8
 DOM0_VCPUS   ?= 2
+EPT_CHECK    ?= off
 XEN          ?= 4.17
 LINUX        ?= 6.12
 XEN_TREE     ?=
@@ -31,13 +32,13 @@ RESULTS      ?=
 NAME         ?=
 
 override OUT := $(abspath $(OUT))
-export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS \
+export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS EPT_CHECK \
 	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE REROLL RESULTS NAME
 
 bench-options = --machine '$(MACHINE)' --pairs '$(PAIRS)' --boots '$(BOOTS)' --runs '$(RUNS)' \
 	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --copybreak '$(COPYBREAK)' \
 	--guest-vcpus '$(GUEST_VCPUS)' \
-	--guest-queues '$(GUEST_QUEUES)' --dom0-vcpus '$(DOM0_VCPUS)' $(if $(RUN),--run '$(RUN)')
+	--guest-queues '$(GUEST_QUEUES)' --dom0-vcpus '$(DOM0_VCPUS)' --ept-check '$(EPT_CHECK)' $(if $(RUN),--run '$(RUN)')
 
 .PHONY: help
 help: ## this list
@@ -63,6 +64,10 @@ bench-unmap: deps ## cycles and flushes for each grant unmapped, by size of batc
 build: deps ## build both sides of both halves and the guest images, boot nothing
 	@for half in xen linux; do for side in base patched; do scripts/build.sh $$half $$side || exit; done; done
 	@scripts/image.sh
+
+.PHONY: bochs
+bochs: deps ## build the emulator of MACHINE=ept
+	@scripts/bochs.sh
 
 .PHONY: report
 report: ## print the comparison of a stored run again: RUN=<dir>

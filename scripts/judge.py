@@ -112,6 +112,33 @@ def interrupted_twice(directory):
     return False
 
 
+def ept_check(directory):
+    """What the EPT checker counted in a boot (scripts/bochs/eptcheck), or None if it was off."""
+    log = directory / "eptcheck.jsonl"
+    if not log.exists():
+        return None
+    last = (log.read_text().splitlines() or [""])[-1]
+    try:
+        found = json.loads(last)
+    except ValueError:
+        found = {}
+    return found if found.get("event") == "summary" else {}
+
+
+def ept_fault(checked):
+    """What is wrong by the EPT checker, or None."""
+    if checked is None:
+        return None
+    if not checked.get("rewalks"):
+        return "the EPT checker has seen nothing"
+    if checked["stale_after_release"]:
+        return (f"{checked['stale_after_release']} uses of a page that was given back, by an EPT translation "
+                "which no INVEPT had dropped")
+    if checked["stale"] and not checked["releases"]:
+        return f"{checked['stale']} uses of a stale EPT translation, and Xen does not tell when it gives pages back"
+    return None
+
+
 def boot_verdict(directory):
     """(status, text) of a boot: pass, fail, timeout, crash, no-verdict, error or emulator.
 
@@ -152,6 +179,9 @@ def boot_verdict(directory):
         return "fail", f"fail: {'; '.join(map(str, failed))}"
     if bad:
         return "fail", f"fail: on the console: {bad[0]}" + (f" (and {len(bad) - 1} more)" if bad[1:] else "")
+    fault = ept_fault(ept_check(directory))
+    if fault:
+        return "fail", f"fail: {fault}"
     left = leaks(directory) if any(message.get("what") == "grant-dump" for message in said) else None
     if left:
         return "fail", f"fail: grants left after the guests are gone: {left[0]}"
@@ -217,6 +247,9 @@ def judge(run):
         sides = json.loads((directory / "sides.json").read_text())
         status, why = boot_verdict(directory)
         boots.append({"directory": directory.name, "status": status, "why": why})
+        checked = ept_check(directory)
+        if checked is not None:
+            boots[-1]["ept_check"] = checked
         if status == "emulator" or not (directory / "channel.jsonl").exists():
             continue
         for result in runs(directory):

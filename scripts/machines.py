@@ -4,7 +4,7 @@ import collections
 import pathlib
 
 TABLE = pathlib.Path(__file__).resolve().parent / "machines"
-Machine = collections.namedtuple("Machine", "name via backend qemu xen trace")
+Machine = collections.namedtuple("Machine", "name via backend options xen trace")
 
 
 def machines():

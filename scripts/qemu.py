@@ -8,6 +8,7 @@ over the channel alone; the console is kept to be scanned afterwards.
 import os
 import shlex
 import shutil
+import subprocess
 
 # Why each of these: with MONITOR Xen's idle loop takes a #GP on MWAIT, with
 # RDTSCP instruction emulation fails in dom0, with XSAVE and AVX user space in
@@ -36,6 +37,11 @@ def program():
     return found
 
 
+def version(_):
+    """What it is, for the record."""
+    return subprocess.run([program(), "--version"], capture_output=True, text=True, check=False).stdout.split("\n")[0]
+
+
 def command(machine, directory, xen, kernel, initrd, options):
     """The QEMU command line, as a list.
 
@@ -51,7 +57,7 @@ def command(machine, directory, xen, kernel, initrd, options):
             "-object", f"memory-backend-ram,id=ram1,size={options['memory'] - FIRST_NODE}M",
             "-numa", "node,nodeid=0,cpus=0,memdev=ram0",
             "-numa", f"node,nodeid=1,cpus=1-{options['cpus']},memdev=ram1", "-nodefaults", "-no-reboot", "-display", "none",
-            *shlex.split(machine.qemu),
+            *shlex.split(machine.options),
             "-serial", f"file:{directory}/console.log",
             "-chardev", "stdio,id=channel,signal=off", "-serial", "chardev:channel"]
     if machine.trace:
@@ -59,3 +65,7 @@ def command(machine, directory, xen, kernel, initrd, options):
     # a comma separates multiboot modules, hence the doubled ones inside a name
     modules = f"{str(kernel).replace(',', ',,')} {dom0_line.replace(',', ',,')},{str(initrd).replace(',', ',,')}"
     return line + ["-kernel", str(xen), "-append", xen_line, "-initrd", modules]
+
+
+def clean(_):
+    """Once the machine is gone: nothing to be removed."""

@@ -29,6 +29,7 @@ import subprocess
 import sys
 import time
 
+import bochs
 import channel
 import judge
 import machines
@@ -37,6 +38,7 @@ import report
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BEGAN = time.time()
+EMULATORS = {"qemu": qemu, "bochs": bochs}
 RETRIES = 2  # of a boot that QEMU broke (judge.interrupted_twice)
 # TCP makes its packets as large as what it sends in a millisecond, of time and
 # not of work: an emulated sender would get stuck at two segments a packet, and
@@ -51,9 +53,10 @@ def say(text):
     print(f"[{seconds // 60:02d}:{seconds % 60:02d}] {text}", file=sys.stderr, flush=True)
 
 
-def script(name, *arguments):
+def script(name, *arguments, **environment):
     """Run a script that prints one path as its last line; return that path."""
-    done = subprocess.run([TOP / "scripts" / name, *arguments], stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([TOP / "scripts" / name, *arguments], stdout=subprocess.PIPE, text=True, check=False,
+                          env={**os.environ, **environment})
     if done.returncode:
         sys.exit(2)
     return pathlib.Path(done.stdout.split()[-1])
@@ -75,12 +78,16 @@ def options():
     add("--guest-vcpus", type=int, default=1)
     add("--guest-queues", type=int, default=8, help="netfront queues at most (default: %(default)s)")
     add("--dom0-vcpus", type=int, default=2)
+    add("--ept-check", default="off", choices=["off", "on", "ignore-invept"],
+        help="of machine ept: look for stale EPT translations; ignore-invept has to find some")
     add("--run", type=pathlib.Path, help="the run directory (default: OUT/runs/<time>)")
     chosen = parser.parse_args()
     try:
         chosen.machine = machines.machine(chosen.machine)
     except ValueError as error:
         parser.error(str(error))
+    if chosen.ept_check != "off" and chosen.machine.via != "bochs":
+        parser.error(f"EPT_CHECK={chosen.ept_check}: only MACHINE=ept has that checker")
     for pair in chosen.pairs.split(","):
         if [side for side in pair.split("/") if side not in ("base", "patched")] or pair.count("/") != 1:
             parser.error(f"PAIRS={pair}: a pair is XEN/LINUX, each base or patched")
@@ -93,22 +100,19 @@ def identity(half, _, built):
     return {"id": (built / "id").read_text().strip(), "sha256": hashlib.sha256(binary.read_bytes()).hexdigest()}
 
 
-def environment(chosen):
+def environment(chosen, built):
     """What the figures depend on and the boots have in common."""
-    version = None
-    if chosen.machine.via == "qemu":
-        version = subprocess.run([qemu.program(), "--version"],
-                                 capture_output=True, text=True, check=False).stdout.split("\n")[0]
+    emulator = EMULATORS.get(chosen.machine.via)
     model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     commit = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "rig": commit.stdout.strip(), "emulated": chosen.machine.via == "qemu", "qemu": version,
+        "rig": commit.stdout.strip(), "emulated": emulator is not None, "emulator": emulator and emulator.version(built.get("bochs")),
         "host_cpu": model[0] if model else platform.machine(), "host_cpus": os.cpu_count(),
         "plan": chosen.plan, "machine": chosen.machine.name, "boots": chosen.boots, "runs": chosen.runs,
         "seconds_each": chosen.seconds, "copybreak": chosen.copybreak, "dom0_vcpus": chosen.dom0_vcpus, "guest_vcpus": chosen.guest_vcpus,
         "guest_queues": chosen.guest_queues, "xen_debug": os.environ.get("XEN_DEBUG", "n"),
-        "linux_debug": os.environ.get("LINUX_DEBUG", "n"),
+        "linux_debug": os.environ.get("LINUX_DEBUG", "n"), "ept_check": chosen.ept_check,
     }
 
 
@@ -141,17 +145,27 @@ def heard(message):
             f"{judge.text(judge.gbps(message))} Gbit/s")
 
 
-def boot(chosen, directory, xen, linux, guest, image):
-    """Boot a pair in QEMU, with the artefact directories given; how it ended."""
-    initrd = script("initrd.sh", str(image), str(linux / "vmlinux"), str(guest / "vmlinux"))
+def boot(chosen, directory, built, xen, linux):
+    """Boot a pair in an emulator, with the artefacts built; how it ended."""
+    emulator = EMULATORS[chosen.machine.via]
+    xen, linux, guest = built["xen", xen], built["linux", linux], built["linux", "base"]
+    initrd = script("initrd.sh", str(built["image"]), str(linux / "vmlinux"), str(guest / "vmlinux"))
     for source, name in ((xen / "config", "xen.config"), (linux / "config", "linux.config")):
         shutil.copy(source, directory / name)
-    cpus = max(2, chosen.dom0_vcpus)
-    words = {**settings(chosen), **EMULATED, "cpus": f"1-{cpus}"}
-    command = qemu.command(chosen.machine, directory, xen / "xen", linux / "vmlinux", initrd, {
-        "dom0_mem": "1G", "dom0_vcpus": chosen.dom0_vcpus, "cpus": cpus, "memory": 3072,
+    if chosen.machine.via == "bochs":
+        # no processor is Xen's alone there
+        cpus, memory, words = chosen.dom0_vcpus, {"dom0_mem": "768M", "memory": 1536}, {}
+    else:
+        cpus = max(2, chosen.dom0_vcpus)
+        memory, words = {"dom0_mem": "1G", "memory": 3072}, {"cpus": f"1-{cpus}"}
+    words.update(settings(chosen), **EMULATED)
+    command = emulator.command(chosen.machine, directory, xen / "xen", linux / "vmlinux", initrd, {
+        **memory, "dom0_vcpus": chosen.dom0_vcpus, "cpus": cpus, "built": built.get("bochs"), "check": chosen.ept_check,
         "dom0": " ".join(f"rig.{name}={value}" for name, value in words.items())})
-    return channel.listen(command, directory, heard)
+    try:
+        return channel.listen(command, directory, heard)
+    finally:
+        emulator.clean(directory)
 
 
 def on_host(chosen, directory, guest, image):
@@ -177,19 +191,25 @@ def main():
     if host and (not pathlib.Path("/proc/xen/privcmd").exists() or os.geteuid()):
         raise qemu.Missing("MACHINE=host wants root in dom0 of a running Xen, with xl and iperf3: this is none")
     if not host:
-        qemu.program()
+        EMULATORS[chosen.machine.via].program()
     order = pairs[:1] if host else schedule(pairs, chosen.boots)
     needed = [] if host else sorted({("xen", x) for x, _ in pairs} | {("linux", l) for _, l in pairs})
     needed += [("linux", "base")] if ("linux", "base") not in needed else []
+    # where Xen says when it gives pages back, the checker can tell what that was too early for
+    marks = {"XEN_MARKS": "n" if chosen.ept_check == "off" else "y"}
     built = {}
     for number, (half, side) in enumerate(needed, 1):
         say(f"step {number} of {len(needed) + 2}: {half} {side}")
-        built[half, side] = script("build.sh", half, side)
-    say(f"step {len(needed) + 1} of {len(needed) + 2}: guest images")
-    image = script("image.sh")
+        built[half, side] = script("build.sh", half, side, **marks)
+    if chosen.machine.via == "bochs":
+        say(f"step {len(needed) + 1} of {len(needed) + 2}: Bochs, guest images")
+        built["bochs"] = script("bochs.sh")
+    else:
+        say(f"step {len(needed) + 1} of {len(needed) + 2}: guest images")
+    built["image"] = script("image.sh")
 
     run.mkdir(parents=True, exist_ok=True)
-    (run / "environment.json").write_text(json.dumps(environment(chosen), indent=1) + "\n")
+    (run / "environment.json").write_text(json.dumps(environment(chosen, built), indent=1) + "\n")
     say(f"step {len(needed) + 2} of {len(needed) + 2}: {len(order)} boots into {run}")
     for number, (xen, linux) in enumerate(order, 1):
         for attempt in range(1 + RETRIES):
@@ -201,9 +221,9 @@ def main():
             (directory / "sides.json").write_text(json.dumps({"boot": number, "xen": xen, "linux": linux, "built": {
                 name: identity(*what, built[what]) for name, what in booted.items()}}, indent=1) + "\n")
             if host:
-                how = on_host(chosen, directory, built["linux", "base"], image)
+                how = on_host(chosen, directory, built["linux", "base"], built["image"])
             else:
-                how = boot(chosen, directory, built["xen", xen], built["linux", linux], built["linux", "base"], image)
+                how = boot(chosen, directory, built, xen, linux)
             (directory / "outcome.json").write_text(json.dumps(how) + "\n")
             status, why = judge.boot_verdict(directory)
             say(f"  {why} ({how['seconds']} s)")

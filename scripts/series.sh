@@ -1,8 +1,9 @@
 #!/bin/bash
 # series.sh ACTION xen|linux ...: the patch series and their work trees.
 #
-#   list HALF DIR [counters]  the patches (or the rig's counters patches) that
-#                             fit the source in DIR, one path a line, in order
+#   list HALF DIR [KIND]      the patches (or the rig's own of scripts/KIND,
+#                             counters or marks) that fit the source in DIR,
+#                             one path a line, in order
 #   lay HALF WORK [BASE]      make the git work tree WORK at commit BASE
 #                             (default: the source's) with the series applied
 #   write HALF WORK           write the series back from WORK, with --base
@@ -21,12 +22,12 @@ release() {
 	esac | head -n 2 | paste -sd.
 }
 
-# patches HALF DIR [counters]: the directory that fits.
+# patches HALF DIR [counters|marks]: the directory that fits.
 patches() {
 	local base=$TOP/$1 own
 	own=patches-$(release "$1" "$2")
-	if [ "${3:-}" = counters ]; then
-		base=$TOP/scripts/counters own=${own/patches/$1}
+	if [ -n "${3:-}" ]; then
+		base=$TOP/scripts/$3 own=${own/patches/$1}
 		[ -d "$base/$own" ] && echo "$base/$own" || echo "$base/$1"
 	else
 		[ -d "$base/$own" ] && echo "$base/$own" || echo "$base/patches"
