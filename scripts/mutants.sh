@@ -6,6 +6,9 @@
 # and what that takes: Machine (default vtd), Vcpus (default 2), Needs:
 # fault-injection. The name fault-injection stands for the patched hypervisor
 # with that alone, which the test of failing flushes has to pass. Default: all.
+# Where Bochs is built (make bochs), each is also run there with the checker of
+# EPT translations, by all tests that need no IOMMU; a mutant that says
+# `Ept-check: yes` has to be caught by the checker too.
 # Prints TAP and a table; keeps the logs in OUT/mutants.
 . "$(dirname "$0")/lib.sh"
 
@@ -25,14 +28,29 @@ attempt() {
 	shift
 	rm -rf "$logs" && mkdir -p "$logs"
 	XEN=$xen/xen KERNEL=$kernel MACHINE=$machine VCPUS=$vcpus LOGDIR=$logs \
-		XEN_ARGS=$injected DOM0_KERNEL=$linux/vmlinux DOM0_IMAGE=$image/dom0.cpio \
+		BOCHS=$bochs XEN_ARGS=$injected DOM0_KERNEL=$linux/vmlinux DOM0_IMAGE=$image/dom0.cpio \
 		"$tests/run.sh" "$@" >"$logs.out" 2>&1 || :
+}
+
+# on_ept: what the tests and the checker of machine ept say of $state, in $seen;
+# fails when the checker was to catch it, and did not.
+on_ept() {
+	local xen after failed
+	xen=$(XEN_MARKS=y "$TOP/scripts/build.sh" xen "$state")
+	logs=$OUT/mutants/$name-ept machine=ept vcpus=2 injected=
+	EPT_CHECK=on attempt "$xen"
+	after=$(sed -n '$s/.*"stale_after_release":\([0-9]*\).*/\1/p' "$logs/eptcheck.jsonl" 2>/dev/null)
+	failed=$(sed -n 's/^not ok [0-9]* - \([^ ]*\).*/\1/p' "$logs/verdict.log" 2>/dev/null | paste -sd ' ')
+	seen="checker: ${after:-nothing}; tests: ${failed:-none}"
+	[ "$(field Ept-check)" != yes ] || [ "${after:-0}" -gt 0 ]
 }
 
 mkdir -p "$OUT/mutants"
 kernel=$("$TOP/scripts/test-kernel.sh")
 linux=$("$TOP/scripts/build.sh" linux base)
 image=$("$TOP/scripts/image.sh")
+seen=-
+bochs=$("$TOP/scripts/bochs.sh" --if-built) || :
 echo "1..$#"
 number=0 missed=0 table=
 for name; do
@@ -56,15 +74,19 @@ for name; do
 	say "$number of $#: $name, $machine, $vcpus vCPUs"
 	xen=$("$TOP/scripts/build.sh" xen "$state")
 	attempt "$xen" "${options[@]}"
-	if grep -qs "$want" "$logs/verdict.log"; then
+	grep -qs "$want" "$logs/verdict.log" || what="NOT $what"
+	row="$name|$machine|$vcpus|$what $test" said=$logs.out
+	if [ -n "$bochs" ] && [ "$name" != fault-injection ]; then
+		on_ept || what="NOT caught by the EPT checker, which was to; $what"
+	fi
+	table+="$row|$seen"$'\n'
+	if [ "${what#NOT}" = "$what" ]; then
 		echo "ok $number - $name: $what $test"
-		table+="$name|$machine|$vcpus|$what $test"$'\n'
 	else
 		missed=$((missed + 1))
-		sed 's/^/# /' "$logs.out" | tail -n 5
-		echo "not ok $number - $name: not $what $test ($logs)"
-		table+="$name|$machine|$vcpus|NOT $what $test"$'\n'
+		sed 's/^/# /' "$said" | tail -n 5
+		echo "not ok $number - $name: $what $test ($logs)"
 	fi
 done
-printf 'mutant|machine|vCPUs|result\n%s' "$table" | column -t -s '|' | sed 's/^/# /'
+printf 'mutant|machine|vCPUs|result|ept\n%s' "$table" | column -t -s '|' | sed 's/^/# /'
 [ $missed -eq 0 ]

@@ -9,6 +9,7 @@
 #include <xen/io/console.h>
 
 #define COM2      0x2f8
+#define COM_LCR   3
 #define COM_LSR   5
 #define LSR_THRE  0x20
 #define DEBUGCONS 0xe9
@@ -27,7 +28,11 @@ static uint64_t hvm_param(uint32_t index)
 void console_init(void)
 {
     if ( is_dom0 )
+    {
+        /* Eight bits: QEMU does not care, Bochs sends five of them otherwise. */
+        outb(COM2 + COM_LCR, 3);
         return;
+    }
 
     ring = (void *)(hvm_param(HVM_PARAM_CONSOLE_PFN) << PAGE_SHIFT);
     ring_port = hvm_param(HVM_PARAM_CONSOLE_EVTCHN);
