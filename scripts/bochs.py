@@ -36,7 +36,7 @@ ata0: enabled=1
 ata0-master: type=cdrom, path={directory}/{cd}, status=inserted
 boot: cdrom
 com1: enabled=1, mode=file, dev={directory}/console.log
-com2: enabled=1, mode=file, dev=/dev/stdout
+com2: enabled=1, mode=file, dev={channel}
 log: {directory}/bochs.log
 panic: action=fatal
 error: action=ignore
@@ -76,15 +76,16 @@ def make_cd(directory, files, grub):
         raise qemu.Missing(f"no CD to boot from, grub-mkrescue says: {made.stdout.strip().splitlines()[-1]}")
 
 
-def prepare(built, directory, files, lines, machine):
+def prepare(built, directory, files, lines, machine, channel="/dev/stdout"):
     """Make what Bochs is to be started with; the command line, as a list.
 
     files: (xen, dom0's kernel, its initramfs); lines: the command lines of the
     first two; machine: cpu, cpus, memory (MiB), and check: off, on, or
-    ignore-invept (scripts/bochs/eptcheck).
+    ignore-invept (scripts/bochs/eptcheck); channel: where com2 goes, which has to
+    be a file of its own where standard output is none to be shared, as a pipe is.
     """
     make_cd(directory, dict(zip(("xen", "vmlinux", "initrd"), files)), GRUB.format(xen=lines[0], dom0=lines[1]))
-    (directory / "bochsrc").write_text(BOCHSRC.format(built=built, directory=directory, cd=CD, **machine))
+    (directory / "bochsrc").write_text(BOCHSRC.format(built=built, directory=directory, cd=CD, channel=channel, **machine))
     line = [built / "bochs", "-q", "-f", directory / "bochsrc"]
     if machine["check"] == "off":
         return line
@@ -107,12 +108,12 @@ def clean(directory):
 
 def main():
     """bochs.py BUILT DIRECTORY XEN KERNEL INITRD XEN-LINE DOM0-LINE CPUS MEMORY: the
-    command line, for a script. Environment: EPT_CHECK."""
+    command line, for a script. Environment: EPT_CHECK, CHANNEL."""
     built, directory, *files = map(pathlib.Path, sys.argv[1:6])
     *lines, cpus, memory = sys.argv[6:10]
     print(shlex.join(map(str, prepare(built, directory.resolve(), files, lines, {
         "cpu": machines.machine("ept").options, "cpus": cpus, "memory": memory,
-        "check": os.environ.get("EPT_CHECK", "off")}))))
+        "check": os.environ.get("EPT_CHECK", "off")}, os.environ.get("CHANNEL", "/dev/stdout")))))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ if ! scripts/bochs.sh --if-built >/dev/null; then
 	exit
 fi
 
-# kernel STATE OPTION...: the test kernel as a guest in Bochs, with the checker.
+# kernel STATE OPTION...: the test kernel in Bochs, with the checker.
 export XEN_DEBUG=n MACHINES=ept EPT_CHECK=on
 kernel() { OPTIONS="${*:2}" scripts/selftest.sh "$1"; }
 
