@@ -30,7 +30,7 @@ def table(name, summary):
                      show(each(row, "iotlb_flushes", "unmap_grants", 1000), "{:.0f}")))
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths)).rstrip() for row in rows]
-    where = f"{environment['host_cpu']}, {environment['qemu']}" if environment["emulated"] else environment["host_cpu"]
+    where = f"{environment['host_cpu']}, {environment['emulator']}" if environment["emulated"] else environment["host_cpu"]
     lines.append(f"({name}: {environment['machine']}, {where})")
     return lines
 
