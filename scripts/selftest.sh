@@ -23,6 +23,9 @@ for machine in ${MACHINES:-vtd amdvi}; do
 		say "$(cat "$(dirname "$xen")/id"): $machine, $vcpus vCPUs"
 		logs=$OUT/selftest/${1:-patched}-$machine-$vcpus
 		rc=0
+		mkdir -p "$OUT/selftest"
+		exec 9>"$logs.lock"
+		flock -w 600 9 || die "another selftest has written to $logs for 600 s"
 		# shellcheck disable=SC2086 # options are words
 		XEN=$xen KERNEL=$kernel MACHINE=$machine VCPUS=$vcpus BOCHS=$bochs \
 			DOM0_KERNEL=$linux/vmlinux DOM0_IMAGE=$image/dom0.cpio \

@@ -2,7 +2,7 @@
 # The harness's own tests: bad input, and boots that go wrong, are told as what
 # they are.
 . "$(dirname "$0")/tap.sh"
-plan 17
+plan 18
 
 boot() { scripts/run.py "$1" --pairs base/base --boots 1 --run "$SCRATCH/$1"; }
 export BOOT_TIMEOUT=60
@@ -26,6 +26,13 @@ refuses "an unknown release" 2 'no pin for xen-4.0; known:' env XEN=4.0 scripts/
 mkdir -p "$SCRATCH/other/download"
 echo changed >"$SCRATCH/other/download/$(sed -n 's/^file=//p' scripts/pins/xen-4.17)"
 refuses "a package with another hash" 2 'sha256 differs' env OUT="$SCRATCH/other" scripts/source.sh xen
+
+# A pin of a version that no mirror has, in a copy of the scripts.
+mkdir "$SCRATCH/old"
+cp -r scripts "$SCRATCH/old"
+sed -i 's/^version=.*/version=4.17.0-0none1/' "$SCRATCH/old/scripts/pins/xen-4.17"
+refuses "a package whose version is gone from the mirror" 2 'the mirror has no xen 4.17.0-0none1: set XEN_TREE=' \
+	env OUT="$SCRATCH/old/build" "$SCRATCH/old/scripts/source.sh" xen
 
 # A build whose disk is full, from the compiler's own message.
 full() { bash -c '. scripts/lib.sh; logged "xen" "$OUT/log/full.log" cp /dev/zero /dev/full' scripts/full; }
