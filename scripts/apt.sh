@@ -8,7 +8,8 @@
 
 dir=$OUT/apt
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-options=(-q -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$dir/lists"
+# What is installed here would else weigh in the choice of a version.
+options=(-q -o Dir::State::status="$dir/status" -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$dir/lists"
 	-o "Dir::Cache=$dir/cache" -o APT::Sandbox::User=root -o Acquire::Retries=3)
 
 # mirror LABEL: where this machine gets the packages of that archive.
@@ -25,6 +26,8 @@ sources() {
 	done
 }
 
+mkdir -p "$dir"
+touch "$dir/status"
 if [ ! -f "$dir/sources.list" ] || [ -n "$(find "$TOP/scripts/pins" -newer "$dir/sources.list")" ]; then
 	main=$(mirror Debian)
 	security=$(mirror Debian-Security)

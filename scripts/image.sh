@@ -63,7 +63,7 @@ apt() { "$TOP/scripts/apt.sh" "$@"; }
 # else. What was chosen once stays chosen until $DEBS is removed.
 fetch() {
 	local list deb
-	list=$DEBS/list-$(echo "${packages[*]} $SUITE" | sha256sum | cut -c 1-16)
+	list=$DEBS/list-$( (echo "${packages[*]} $SUITE"; cat "$TOP/scripts/apt.sh") | sha256sum | cut -c 1-16)
 	mkdir -p "$DEBS" "$work/files"
 	[ -f "$list" ] || choose "$list"
 	while read -r deb; do
