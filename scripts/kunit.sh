@@ -37,4 +37,4 @@ options=(--arch=x86_64 --build_dir="$objects" --kunitconfig="$objects/least/.con
 logged "kunit kernel" "$objects/build.log" tools/testing/kunit/kunit.py build "${options[@]}" \
 	--jobs="${JOBS:-$(nproc)}" --make_options "CC=ccache gcc"
 timeout $((${KUNIT_TIMEOUT:-120} + 30)) tools/testing/kunit/kunit.py exec "${options[@]}" \
-	--timeout="${KUNIT_TIMEOUT:-120}" --json="$objects/results.json" xen-netback 2>&1 || exit 1
+	--timeout="${KUNIT_TIMEOUT:-120}" --json="$objects/results.json" xen_netback 2>&1 || exit 1

@@ -7,7 +7,7 @@ plan 3
 mutant=$TOP/linux/tests/mutants/kick-half-ring.patch
 caught_by=$(sed -n 's/^Caught-by: //p' "$mutant")
 read -r source commit < <(scripts/state.sh linux patched) || exit 2
-git -C "$source" show "$commit:drivers/net/xen-netback/netback_test.c" >"$SCRATCH/suite.c" || exit 2
+git -C "$source" show "$commit:drivers/net/xen-netback/tests/xen_netback_kunit.c" >"$SCRATCH/suite.c" || exit 2
 results() { scripts/kunit-results.py "$OUT/obj/kunit-$(basename "$source")/results.json" "$SCRATCH/suite.c"; }
 
 check "the suite passes" scripts/kunit.sh
