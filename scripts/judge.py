@@ -25,6 +25,8 @@ COUNTERS = {
     "tlb_flushes": "grant unmap: TLB flushes",
     "iotlb_flushes": "grant unmap: IOTLB flushes",
 }
+SIZES = "grant unmap: log2 sizes"  # calls of 2^(i-1) to 2^i - 1 grants, all domains'
+WIDEST = 16  # values of the longest of these arrays; xenperf prints none if all are 0
 
 
 def text(value, form="{:.3f}"):
@@ -188,15 +190,21 @@ def boot_verdict(directory):
     return "pass", "pass"
 
 
-def counter(snapshot, name, domain):
-    """A counter's value for a domain in a snapshot of xenperf's lines, or None."""
+def counters(snapshot, name):
+    """The values of an array of counters in a snapshot of xenperf's lines, or None."""
     for line in (snapshot or {}).get("xenperf") or []:
         if line.startswith(name + " ") and "T=" in line:
             total, *values = line.split("T=", 1)[1].split()
             if not values:
-                return 0 if total == "0" else None
-            return int(values[domain]) if domain < len(values) else None
+                return [0] * WIDEST if total == "0" else None
+            return list(map(int, values))
     return None
+
+
+def counter(snapshot, name, domain):
+    """The value of one of them, or None."""
+    values = counters(snapshot, name)
+    return values[domain] if values and domain < len(values) else None
 
 
 def trace_times(directory):
@@ -208,26 +216,43 @@ def trace_times(directory):
     return sorted(float(found[1]) for found in map(stamp.match, log.read_text(errors="replace").splitlines()) if found)
 
 
-def runs(directory):
-    """The measured runs of a boot, warm-ups (run 0) left out.
+def trace_counts(directory):
+    """IOTLB invalidations that QEMU saw in each run of a boot's channel, warm-ups too, or None without a trace.
 
-    [{"cell": (direction, streams), "gbps": x, counter: delta..., "trace_iotlb": n}]
+    Of a published boot trace.json holds them: the trace itself is too large to be kept.
     """
-    found, marks, trace = [], {}, trace_times(directory)
+    if (directory / "trace.json").exists():
+        return json.loads((directory / "trace.json").read_text())
+    trace = trace_times(directory)
+    if trace is None:
+        return None
+    counts, marks = [], {}
     for time, message in messages(directory):
         if message.get("type") == "mark":
             marks[message.get("what")] = time
-        if message.get("type") != "run":
-            continue
+        elif message.get("type") == "run":
+            known = {"run-start", "run-end"} <= marks.keys()
+            counts.append(bisect.bisect(trace, marks["run-end"]) - bisect.bisect(trace, marks["run-start"]) if known else None)
+    return counts
+
+
+def runs(directory):
+    """The measured runs of a boot, warm-ups (run 0) left out.
+
+    [{"cell": (direction, streams), "gbps": x, counter: delta..., "sizes": [calls...], "trace_iotlb": n}]
+    """
+    found, traced = [], trace_counts(directory)
+    said = [message for _, message in messages(directory) if message.get("type") == "run"]
+    for number, message in enumerate(said):
         result = {"cell": (message["direction"], message["streams"]), "gbps": gbps(message), "run": message["run"]}
         for key, name in COUNTERS.items():
             domain = message.get("backend_domid")
             values = [counter(message.get(side), name, domain) for side in ("before", "after")]
             # the counters are 32 bits wide
             result[key] = None if None in values else (values[1] - values[0]) % 2 ** 32
-        result["trace_iotlb"] = None
-        if trace is not None and {"run-start", "run-end"} <= marks.keys():
-            result["trace_iotlb"] = bisect.bisect(trace, marks["run-end"]) - bisect.bisect(trace, marks["run-start"])
+        sizes = [counters(message.get(side), SIZES) for side in ("before", "after")]
+        result["sizes"] = None if None in sizes else [(after - before) % 2 ** 32 for before, after in zip(*sizes)]
+        result["trace_iotlb"] = traced and traced[number]
         if message["run"]:
             found.append(result)
     return found
@@ -239,36 +264,55 @@ def total(results, key):
     return None if not values or None in values else sum(values)
 
 
+def unmade(environment, boots):
+    """What is wrong with a run whose boots are these: scheduled ones that say nothing."""
+    attempts = {number: [] for number in range(1, environment.get("scheduled", 0) + 1)}
+    for boot in boots:
+        attempts.setdefault(boot["boot"], []).append(boot["status"])
+    for number, statuses in sorted(attempts.items()):
+        if not statuses:
+            yield f"boot {number}: not made"
+        elif set(statuses) == {"emulator"}:
+            yield f"boot {number}: QEMU broke each of {len(statuses)} attempts"
+
+
 def judge(run):
     """Judge all boots of a run directory, write its summary.json, return it."""
     environment = json.loads((run / "environment.json").read_text())
-    boots, cells, disagreements = [], {}, []
+    boots, built, cells, disagreements = [], {}, {}, []
     for directory in sorted(path.parent for path in run.glob("*/sides.json")):
         sides = json.loads((directory / "sides.json").read_text())
         status, why = boot_verdict(directory)
-        boots.append({"directory": directory.name, "status": status, "why": why})
+        boots.append({"directory": directory.name, "boot": sides["boot"], "status": status, "why": why})
+        for half, what in sides["built"].items():
+            built[f"{half} {sides.get(half, 'base')}"] = what
         checked = ept_check(directory)
         if checked is not None:
             boots[-1]["ept_check"] = checked
         if status == "emulator" or not (directory / "channel.jsonl").exists():
             continue
         for result in runs(directory):
-            key = (*result["cell"], sides["xen"], sides["linux"])
+            key = (sides.get("machine", environment["machine"]), *result["cell"], sides["xen"], sides["linux"])
             cells.setdefault(key, []).append({**result, "boot": sides["boot"]})
 
     metrics = []
-    for (direction, streams, xen, linux), results in sorted(cells.items(), key=lambda cell: str(cell[0])):
-        row = {"machine": environment["machine"], "direction": direction, "streams": streams, "xen": xen, "linux": linux,
+    for (machine, direction, streams, xen, linux), results in sorted(cells.items(), key=lambda cell: str(cell[0])):
+        row = {"machine": machine, "direction": direction, "streams": streams, "xen": xen, "linux": linux,
                "gbps": [result["gbps"] for result in results], "boot": [result["boot"] for result in results]}
         for key in (*COUNTERS, "trace_iotlb"):
             row[key] = total(results, key)
+        sizes = [result["sizes"] for result in results]
+        row["sizes"] = None if None in sizes else [sum(calls) for calls in zip(*sizes)]
         metrics.append(row)
         counted, traced = row["iotlb_flushes"], row["trace_iotlb"]
         # a handful more or less is the set-up of a run, not the traffic
         if None not in (counted, traced) and abs(counted - traced) > max(TRACE_TOLERANCE * traced, 20 * len(results)):
-            disagreements.append(f"{direction} {streams} {xen}/{linux}: Xen counted {counted} IOTLB flushes, QEMU {traced}")
-    bad = [f"{boot['directory']}: {boot['why']}" for boot in boots if boot["status"] not in ("pass", "emulator")] + disagreements
-    summary = {"version": 1, "environment": environment, "status": "pass" if any(boot["status"] == "pass" for boot in boots) and not bad else "fail",
+            disagreements.append(f"{machine} {direction} {streams} {xen}/{linux}: "
+                                 f"Xen counted {counted} IOTLB flushes, QEMU {traced}")
+    bad = [f"{boot['directory']}: {boot['why']}" for boot in boots if boot["status"] not in ("pass", "emulator")]
+    bad += [*unmade(environment, boots), *disagreements]
+    summary = {"version": 1, "environment": environment, "built": built,
+               "status": "pass" if any(boot["status"] == "pass" for boot in boots) and not bad else "fail",
                "problems": bad, "boots": boots, "metrics": metrics}
     (run / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     return summary
