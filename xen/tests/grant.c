@@ -191,8 +191,11 @@ void grant_init(void)
 
 void grant_exit(void)
 {
+    owner_destroy(TABLE_GFN);
+    CHECK(!owner_gone(), "the owner of the pool goes with its pages mapped");
     batch_unmap(&pool);
-    CHECK(owner_destroy(TABLE_GFN), "the owner of the pool does not go away");
+    CHECK(WAIT_FOR(owner_gone(), 10000),
+          "the owner of the pool does not go away");
 }
 
 /*

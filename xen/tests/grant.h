@@ -22,12 +22,13 @@ struct batch {
 extern struct batch batches[MAX_VCPUS];
 
 void grant_init(void);
-/* Unmap all, and see the owner of it go; for the hardware domain. */
+/* For the hardware domain: have the owner die, unmap all, and see it go. */
 void grant_exit(void);
 
 /* owner.c: a domain with NR_PAGES, whose grant table is mapped at table_gfn */
 domid_t owner_create(uint64_t table_gfn);
-bool owner_destroy(uint64_t table_gfn);
+void owner_destroy(uint64_t table_gfn);
+bool owner_gone(void);
 
 /* Pool page i, as it is to be seen at any time, and where that is. */
 volatile uint64_t *page(unsigned int i);

@@ -79,7 +79,7 @@ domid_t owner_create(uint64_t table_gfn)
     return owner;
 }
 
-bool owner_destroy(uint64_t table_gfn)
+void owner_destroy(uint64_t table_gfn)
 {
     xen_domctl_t op = {};
     long rc;
@@ -97,10 +97,12 @@ bool owner_destroy(uint64_t table_gfn)
 
     rc = domctl(XEN_DOMCTL_destroydomain, &op);
     CHECK(!rc, "destroying the owner of the pool returned %ld", rc);
+}
 
-    /* It goes with the last reference to any of its pages. */
-    return WAIT_FOR(memory_op(XENMEM_current_reservation, &owner) ==
-                    -XEN_ESRCH, 10000);
+/* It goes with the last reference to any of its pages. */
+bool owner_gone(void)
+{
+    return memory_op(XENMEM_current_reservation, &owner) == -XEN_ESRCH;
 }
 
 /*

@@ -74,7 +74,10 @@ void test_leak(unsigned int unused)
     }
 }
 
-/* The last: a reference too many to a page, and its domain would stay. */
+/*
+ * The last: a domain that is dying has its pages unmapped, and then goes.  With
+ * a reference too many to any of them it would stay.
+ */
 void test_owner_gone(unsigned int unused)
 {
     if ( option("inject") )
