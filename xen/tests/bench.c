@@ -76,12 +76,3 @@ void bench(void)
     for ( unsigned int v = 1; v <= busy; ++v )
         join(v);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

@@ -122,12 +122,3 @@ void panic(const char *fmt, ...)
     say("Bail out!");
     shutdown(SHUTDOWN_crash);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

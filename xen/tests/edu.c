@@ -73,12 +73,3 @@ void edu_wait(void)
         CHECK(WAIT_FOR(!(regs[i][DMA_COMMAND] & DMA_RUN), 20000),
               "edu %u does not finish", i);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

@@ -197,12 +197,3 @@ void grant_exit(void)
     CHECK(WAIT_FOR(owner_gone(), 10000),
           "the owner of the pool does not go away");
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

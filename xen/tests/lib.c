@@ -127,12 +127,3 @@ unsigned int sformat(char *buf, size_t size, const char *fmt, ...)
 
     return len;
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

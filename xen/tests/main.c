@@ -95,12 +95,3 @@ void main(void)
     /* Xen without noreboot restarts the machine with its hardware domain. */
     shutdown(is_dom0 ? SHUTDOWN_reboot : SHUTDOWN_poweroff);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

@@ -104,12 +104,3 @@ bool owner_gone(void)
 {
     return memory_op(XENMEM_current_reservation, &owner) == -XEN_ESRCH;
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

@@ -94,12 +94,3 @@ void smp_init(void)
             panic("# vCPU %u does not start", nr_vcpus);
     }
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

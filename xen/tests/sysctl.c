@@ -86,12 +86,3 @@ bool xen_logged(const char *text)
     log_read();
     return strstr(log, text);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

@@ -74,12 +74,3 @@ void tap_run(const struct test *tests, unsigned int nr)
             panic("# %s", bail_reason);
     }
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

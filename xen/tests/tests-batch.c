@@ -220,12 +220,3 @@ void test_interrupted(unsigned int unused)
     CHECK(continuations, "no hypercall of %u was ever continued", rounds);
     say("# %u hypercalls were continued %u times", rounds, continuations);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

@@ -52,12 +52,3 @@ void test_flush_fails(unsigned int unused)
     batch_unmap(b);
     CHECK(!grant_in_use(bad), "grant %u is still in use", bad);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

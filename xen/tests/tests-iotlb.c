@@ -136,12 +136,3 @@ void test_iotlb_readonly(unsigned int unused)
           page(SCRATCH(0))[0]);
     batch_unmap(&batches[0]);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

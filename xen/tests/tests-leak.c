@@ -85,12 +85,3 @@ void test_owner_gone(unsigned int unused)
     else
         grant_exit();
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

@@ -44,12 +44,3 @@ void test_race(unsigned int unused)
     for ( unsigned int id = 1; id < nr_vcpus; ++id )
         join(id);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

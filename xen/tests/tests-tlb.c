@@ -335,12 +335,3 @@ void test_tlb_readonly(unsigned int unused)
     CHECK(page(0)[0] == 1, "%lx written", page(0)[0]);
     batch_unmap(b);
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

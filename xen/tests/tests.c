@@ -44,12 +44,3 @@ void tests_run(void)
 {
     tap_run(tests, ARRAY_SIZE(tests));
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

@@ -62,12 +62,3 @@ void trap_init(void)
 
     asm volatile ( "lidt %0" :: "m" (desc) );
 }
-
-/*
- * Local variables:
- * mode: C
- * c-file-style: "BSD"
- * c-basic-offset: 4
- * indent-tabs-mode: nil
- * End:
- */

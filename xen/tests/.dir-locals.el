@@ -1,0 +1,3 @@
+((c-mode . ((c-file-style . "BSD")
+            (c-basic-offset . 4)
+            (indent-tabs-mode . nil))))
