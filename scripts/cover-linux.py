@@ -10,28 +10,24 @@ changed in place. Exit status: 0; 2 if the figures are not fit to be sent.
 
 import json
 import pathlib
-import statistics
 import sys
 
-
-def each(row, key, per, scale, form):
-    return form.format(scale * row[key] / row[per]) if row.get(key) is not None and row.get(per) else "-"
+from report import each, middle, show
 
 
 def figures(summary):
     """One line for each direction, number of streams and pair of halves."""
     rows = [("direction", "streams", "xen/linux", "Gbit/s", "runs", "grants/call", "TLB", "IOTLB")]
     for row in summary["metrics"]:
-        rates = [rate for rate in row["gbps"] if rate is not None]
         rows.append((row["direction"], str(row["streams"]), f"{row['xen']}/{row['linux']}",
-                     f"{statistics.median(rates):.3f}" if rates else "-", str(len(rates)),
-                     each(row, "unmap_grants", "unmap_calls", 1, "{:.1f}"),
-                     each(row, "tlb_flushes", "unmap_grants", 1000, "{:.0f}"),
-                     each(row, "iotlb_flushes", "unmap_grants", 1000, "{:.0f}")))
+                     show(middle(row), "{:.3f}"), str(len(row["gbps"])),
+                     show(each(row, "unmap_grants", "unmap_calls"), "{:.1f}"),
+                     show(each(row, "tlb_flushes", "unmap_grants", 1000), "{:.0f}"),
+                     show(each(row, "iotlb_flushes", "unmap_grants", 1000), "{:.0f}")))
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths)).rstrip() for row in rows]
     environment = summary["environment"]
-    lines += ["", "Gbit/s: median; TLB, IOTLB: flushes for 1,000 grants unmapped.",
+    lines += ["", "Gbit/s: mean of the boots' medians; TLB, IOTLB: flushes for 1,000 grants unmapped.",
               f"Machine {environment['machine']}, dom0 with {environment['dom0_vcpus']} vCPUs, "
               f"guests with {environment['guest_vcpus']}."]
     if environment["emulated"]:

@@ -13,7 +13,7 @@ import json
 import pathlib
 import sys
 
-from report import each, median, show, spread
+from report import each, middle, show, spread
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 HEAD = ("direction", "streams", "xen/linux", "Gbit/s", "spread", "TLB/1000", "IOTLB/1000")
@@ -25,7 +25,7 @@ def table(name, summary):
     rows = [HEAD]
     for row in sorted(summary["metrics"], key=lambda row: (row["direction"], row["streams"], row["xen"], row["linux"])):
         rows.append((row["direction"], str(row["streams"]), f"{row['xen']}/{row['linux']}",
-                     show(median(row["gbps"]), "{:.3f}"), show(spread(row["gbps"]), "{:.0f} %"),
+                     show(middle(row), "{:.3f}"), show(spread(row["gbps"]), "{:.0f} %"),
                      show(each(row, "tlb_flushes", "unmap_grants", 1000), "{:.0f}"),
                      show(each(row, "iotlb_flushes", "unmap_grants", 1000), "{:.0f}")))
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]

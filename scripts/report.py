@@ -5,18 +5,56 @@ usage: report.py RUN...
 
 Reads each RUN/summary.json and nothing else. The first pair of halves in a
 cell, base/base if it is there, is what the others are compared with.
+
+Runs within a boot are not independent, so a boot counts once, by the median of
+its runs, and a cell by the geometric mean of its boots. A change is the ratio of
+two such means. Its 95 % interval is that of Student's t test on the logarithms
+of the boots, by ministat; a star says that it leaves out "no change".
 """
 
+import collections
 import json
+import math
 import pathlib
+import re
 import statistics
+import subprocess
 import sys
+import tempfile
+
+PAIRS = ["base/base", "base/patched", "patched/base", "patched/patched"]
+LEAST_BOOTS = 3  # a side that ministat wants
+USELESS = 4  # an interval whose ends are this factor apart tells neither half from double
+EMULATED = ("Emulated time: Gbit/s compare the sides with each other and say nothing of hardware. "
+            "Flush counts are exact.")
 
 
-def median(values):
-    """Median of the figures that could be had, or None."""
-    known = [value for value in values if value is not None]
-    return statistics.median(known) if known else None
+class Missing(Exception):
+    """Something this machine or a run lacks; its text says what to do."""
+
+
+Change = collections.namedtuple("Change", "ratio low high")
+
+
+def pair(row):
+    return f"{row['xen']}/{row['linux']}"
+
+
+def boots(row):
+    """What each boot of a cell counts for: the median of the figures that could be had."""
+    found = {}
+    for boot, value in zip(row["boot"], row["gbps"]):
+        if value is not None:
+            found.setdefault(boot, []).append(value)
+    return [statistics.median(values) for _, values in sorted(found.items())]
+
+
+def middle(row):
+    """A cell's figure, or None."""
+    values = boots(row)
+    if not values:
+        return None
+    return statistics.geometric_mean(values) if min(values) > 0 else 0
 
 
 def spread(values):
@@ -25,6 +63,51 @@ def spread(values):
     if len(known) < 2 or not statistics.mean(known):
         return None
     return 100 * statistics.stdev(known) / statistics.mean(known)
+
+
+def half_width(base, other):
+    """Half the 95 % interval of the difference of two means, by ministat.
+
+    ministat prints the interval only where it leaves out 0. It is as wide
+    wherever it is, so one side is moved far enough.
+    """
+    away = 1 + 100 * (max(base + other) - min(base + other))
+    with tempfile.TemporaryDirectory() as scratch:
+        paths = [pathlib.Path(scratch) / name for name in ("base", "other")]
+        for path, values in zip(paths, (base, [value + away for value in other])):
+            path.write_text("".join(f"{value:.9f}\n" for value in values))
+        try:
+            said = subprocess.run(["ministat", "-A", "-c", "95", *paths], capture_output=True, text=True, check=True).stdout
+        except FileNotFoundError:
+            raise Missing("no ministat, which tests differences: apt-get install ministat") from None
+    return float(re.search(r"Difference at 95.0% confidence\n\s+\S+ \+/- (\S+)", said)[1])
+
+
+def change(base, row):
+    """How a cell differs from another: a Change, without an interval for too few boots, or None."""
+    if not middle(base) or not middle(row):
+        return None
+    ratio = middle(row) / middle(base)
+    if min(len(boots(base)), len(boots(row))) < LEAST_BOOTS:
+        return Change(ratio, None, None)
+    width = half_width(*(list(map(math.log, boots(side))) for side in (base, row)))
+    return Change(ratio, ratio * math.exp(-width), ratio * math.exp(width))
+
+
+def useless(found):
+    return found.low is not None and found.high / found.low >= USELESS
+
+
+def change_text(found):
+    """A change for people, with its interval, and a star where it is one by the test."""
+    if found is None:
+        return "-"
+    ratio, low, high = (None if x is None else f"{100 * (x - 1):+.0f}" for x in found)
+    if low is None:
+        return f"{ratio} %, untested"
+    if useless(found):
+        return f"useless: {low} to {high}"
+    return f"{ratio} % ({low} to {high})" + (" *" if found.low > 1 or found.high < 1 else "")
 
 
 def each(row, key, per, scale=1):
@@ -38,48 +121,79 @@ def show(value, form):
     return "-" if value is None else form.format(value)
 
 
+def ordered(summary):
+    """The cells in the order of every table."""
+    return sorted(summary["metrics"], key=lambda row: (
+        row["machine"], row["direction"], row["streams"], PAIRS.index(pair(row))))
+
+
+def bases(summary):
+    """What the cells are compared with: {(machine, direction, streams): the first pair's cell}."""
+    found = {}
+    for row in ordered(summary):
+        found.setdefault((row["machine"], row["direction"], row["streams"]), row)
+    return found
+
+
 HEAD = ("machine", "direction", "streams", "xen/linux", "Gbit/s", "spread", "runs", "boots", "against base",
         "grants/call", "TLB/1000", "IOTLB/1000")
 
 
 def table(summary):
-    """The comparison as text: medians, relative standard deviations, counts."""
-    environment = summary["environment"]
+    """The comparison as text: figures, relative standard deviations, counts."""
     rows = [HEAD]
-    base = {}
-    order = {"base/base": 0, "base/patched": 1, "patched/base": 2, "patched/patched": 3}
-    metrics = sorted(summary["metrics"], key=lambda row: (
-        row["machine"], row["direction"], row["streams"], order[f"{row['xen']}/{row['linux']}"]))
-    for row in metrics:
+    base = bases(summary)
+    for row in ordered(summary):
         cell = (row["machine"], row["direction"], row["streams"])
-        pair = f"{row['xen']}/{row['linux']}"
-        middle = median(row["gbps"])
-        base.setdefault(cell, (pair, middle))
-        ratio = middle / base[cell][1] if middle and base[cell][1] and base[cell][0] != pair else None
-        rows.append((*map(str, cell), pair, show(middle, "{:.3f}"), show(spread(row["gbps"]), "{:.0f} %"),
-                     str(len(row["gbps"])), str(len(set(row["boot"]))), show(ratio, "x {:.2f}"),
+        rows.append((*map(str, cell), pair(row), show(middle(row), "{:.3f}"), show(spread(row["gbps"]), "{:.0f} %"),
+                     str(len(row["gbps"])), str(len(set(row["boot"]))),
+                     "-" if row is base[cell] else change_text(change(base[cell], row)),
                      show(each(row, "unmap_grants", "unmap_calls"), "{:.1f}"),
                      show(each(row, "tlb_flushes", "unmap_grants", 1000), "{:.0f}"),
                      show(each(row, "iotlb_flushes", "unmap_grants", 1000), "{:.0f}")))
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths)).rstrip() for row in rows]
     lines.insert(1, "  ".join("-" * width for width in widths))
-    if environment.get("emulated"):
-        lines.append("Emulated time: Gbit/s compare the sides with each other and say nothing of hardware. "
-                     "Flush counts are exact.")
-    lines.append("Gbit/s: median at the receiver; spread: relative standard deviation; TLB and IOTLB: flushes for "
-                 "1,000 grants unmapped by the backend.")
+    if summary["environment"].get("emulated"):
+        lines.append(EMULATED)
+    lines.append("Gbit/s: at the receiver, the mean of the boots' medians; spread: relative standard deviation of the runs; "
+                 "against base: with its 95 % interval, * where that leaves out 0; "
+                 "TLB and IOTLB: flushes for 1,000 grants unmapped by the backend.")
     lines += [f"PROBLEM: {problem}" for problem in summary["problems"]]
     return "\n".join(lines)
 
 
+def added(ours, theirs):
+    """Two runs' sums; None if either is."""
+    if None in (ours, theirs):
+        return None
+    return [a + b for a, b in zip(ours, theirs)] if isinstance(ours, list) else ours + theirs
+
+
 def merged(summaries):
-    """Several runs as one summary; rows of the same cell are not mixed."""
-    first = dict(summaries[0])
-    for other in summaries[1:]:
-        first["metrics"] = first["metrics"] + other["metrics"]
-        first["problems"] = first["problems"] + other["problems"]
-    return first
+    """Several runs as one; a cell that is in more than one has the boots of all."""
+    result = {**summaries[0], "boots": [], "built": {}, "problems": [], "metrics": []}
+    cells, seen = {}, 0
+    for summary in summaries:
+        for key in ("boots", "problems"):
+            result[key] = result[key] + summary[key]
+        result["built"].update(summary.get("built", {}))
+        for row in summary["metrics"]:
+            row = {**row, "boot": [seen + boot for boot in row["boot"]]}
+            key = (row["machine"], row["direction"], row["streams"], pair(row))
+            if key in cells:
+                for name, value in row.items():
+                    if isinstance(value, list) and name != "sizes":
+                        cells[key][name] = cells[key][name] + value
+                    elif not isinstance(value, str) and name != "streams":
+                        cells[key][name] = added(cells[key].get(name), value)
+            else:
+                cells[key] = row
+                result["metrics"].append(row)
+        seen += max((boot for row in summary["metrics"] for boot in row["boot"]), default=0)
+    if any(summary["status"] != "pass" for summary in summaries):
+        result["status"] = "fail"
+    return result
 
 
 def main():
@@ -97,4 +211,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Missing as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)
