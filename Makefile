@@ -35,7 +35,7 @@ override OUT := $(abspath $(OUT))
 export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS EPT_CHECK \
 	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG BASE RUN CONFIG SIDE REROLL RESULTS NAME
 
-bench-options = --machine '$(MACHINE)' --pairs '$(PAIRS)' --boots '$(BOOTS)' --runs '$(RUNS)' \
+bench-options = --machine '$(MACHINE)' --pairs '$(or $(SIDE),$(PAIRS))' --boots '$(BOOTS)' --runs '$(RUNS)' \
 	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --copybreak '$(COPYBREAK)' \
 	--guest-vcpus '$(GUEST_VCPUS)' \
 	--guest-queues '$(GUEST_QUEUES)' --dom0-vcpus '$(DOM0_VCPUS)' --ept-check '$(EPT_CHECK)' $(if $(RUN),--run '$(RUN)')
@@ -70,12 +70,12 @@ bochs: deps ## build the emulator of MACHINE=ept
 	@scripts/bochs.sh
 
 .PHONY: report
-report: ## print the comparison of a stored run again: RUN=<dir>
-	@scripts/report.py $(RUN)
+report: ## print the comparison of stored runs again: RUN=<dir>; with NAME=<name> put it into results/
+	@$(if $(NAME),scripts/publish.py '$(NAME)',scripts/report.py) $(RUN)
 
-.PHONY: publish
-publish: ## put a run into results/: RUN=<dir> NAME=<name>
-	@scripts/publish.sh '$(RUN)' '$(NAME)'
+.PHONY: report-check
+report-check: ## make each published report again from its raw data; nothing may differ
+	@scripts/publish.py --check
 
 .PHONY: judge
 judge: ## judge a stored run again from its logs: RUN=<dir>

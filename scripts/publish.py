@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Publish runs, and show that what is published follows from its raw data.
+
+usage: publish.py NAME RUN...     make results/NAME of run directories
+       publish.py NAME            write results/NAME again, from its raw data
+       publish.py --check [DIR...] write each anew into a scratch directory, and compare
+
+A RUN is what run.py, bench-unmap.sh or EPT runs of selftest.sh left. results/NAME holds raw.tar.xz,
+what was taken from the run, and what was made of it: report.md, plots, summary.json. A run that
+failed, and a name that is taken, are refused.
+Exit status: 0; 1 something published does not follow from its raw data; 2 with a line that says what is wrong.
+"""
+
+import filecmp
+import io
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+import judge
+import plots
+import report
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BOOT_FILES = ("sides.json", "outcome.json", "channel.jsonl", "console.log", "command", "xen.config", "linux.config",
+              "eptcheck.jsonl")
+# a path on the machine that ran it: what is left is relative to OUT, or to the run
+MACHINE_PATH = re.compile(r"/[^\s',=:]*/(?=(?:built|image)/|[^/\s']+/(?:console|trace)\.log)")
+
+
+def fail(text):
+    raise report.Missing(text)
+
+
+# Raw data
+
+def taken(run, prefix):
+    """What of a run is published: [(name in the archive, bytes)]."""
+    found = []
+    if (run / "environment.json").exists():
+        found.append(("environment.json", (run / "environment.json").read_bytes()))
+        for boot in sorted(path.parent for path in run.glob("*/sides.json")):
+            found += [(f"{boot.name}/{name}", (boot / name).read_bytes()) for name in BOOT_FILES if (boot / name).exists()]
+            if (boot / "channel.jsonl").exists():
+                found.append((f"{boot.name}/trace.json", json.dumps(judge.trace_counts(boot)).encode()))
+    elif (run / "id").exists():
+        found = [(str(path.relative_to(run)), path.read_bytes()) for path in [run / "id", *sorted(run.glob("*/*.csv"))]]
+    else:
+        found = [(path.name, path.read_bytes()) for path in sorted(run.glob("*.txt"))]
+    return [(prefix + name, MACHINE_PATH.sub("", data.decode()).encode() if name.endswith("/command") else data)
+            for name, data in found]
+
+
+def pack(files, path):
+    """An archive that depends on its files alone."""
+    with tarfile.open(path, "w:xz", preset=9) as archive:
+        for name, data in files:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+# Markdown
+
+def rows(head, lines):
+    """A table; columns whose names start with > are figures."""
+    text = ["| " + " | ".join(name.lstrip(">") for name in head) + " |",
+            "|" + "|".join("---:" if name.startswith(">") else "---" for name in head) + "|"]
+    return text + ["| " + " | ".join(map(str, line)) + " |" for line in lines] + [""]
+
+
+def changes(summary, machine, pair):
+    """The published table's form: base, patched, % change; and how many of the changes could be tested."""
+    base, lines, tested = report.bases(summary), [], 0
+    for row in report.ordered(summary):
+        first = base[row["machine"], row["direction"], row["streams"]]
+        if row["machine"] != machine or report.pair(row) != pair or row is first:
+            continue
+        cells = [text for side in (first, row) for text in (
+            report.show(report.middle(side), "{:.3f}"), report.show(report.spread(side["gbps"]), "{:.0f} %"))]
+        found = report.change(first, row)
+        tested += found is not None and found.low is not None
+        lines.append((row["direction"], row["streams"], *cells, report.change_text(found),
+                      f"{len(set(first['boot']))} + {len(set(row['boot']))}", f"{len(first['gbps'])} + {len(row['gbps'])}"))
+    return lines, tested
+
+
+def counts(summary, machine):
+    return [(row["direction"], row["streams"], report.pair(row), report.show(row["unmap_grants"], "{:,}"),
+             *(report.show(report.each(row, *what), form) for *what, form in (
+                 ("unmap_grants", "unmap_calls", "{:.1f}"), ("tlb_flushes", "unmap_grants", 1000, "{:.0f}"),
+                 ("iotlb_flushes", "unmap_grants", 1000, "{:.0f}"))))
+            for row in report.ordered(summary) if row["machine"] == machine]
+
+
+def bench(runs, into):
+    """The report of iperf3 runs, and its summary; runs are directories of raw data."""
+    summaries = [judge.judge(run) for run in runs]
+    summary = report.merged(summaries)
+    if summary["status"] != "pass":
+        fail(f"{into.name}: the run failed: {'; '.join(summary['problems'])}")
+    (into / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    text, tested = [], 0
+    environment = summary["environment"]
+    if environment.get("emulated"):
+        text += [report.EMULATED, ""]
+    text += ["Made by", "", *(f"    {run['environment'].get('command', 'a command that was not recorded')}" for run in summaries), ""]
+    for machine in sorted({row["machine"] for row in summary["metrics"]}):
+        text += [f"## Throughput, {machine}", "", f"![Gbit/s by streams](throughput-{machine}.svg)", ""]
+        plots.throughput(summary, machine, into / f"throughput-{machine}.svg")
+        for pair in report.PAIRS:
+            lines, number = changes(summary, machine, pair)
+            tested += number
+            if lines:
+                text += [f"Xen/Linux {pair}, against {report.pair(next(iter(report.bases(summary).values())))}:", ""]
+                text += rows(("direction", ">streams", ">base, Gbit/s", ">spread", ">patched, Gbit/s", ">spread",
+                              "change (95 % interval)", "boots", "runs"), lines)
+        text += [f"## Grants and flushes, {machine}", "", f"![flushes for 1,000 grants](flushes-{machine}.svg)", ""]
+        plots.flushes(summary, machine, into / f"flushes-{machine}.svg")
+        plots.sizes(summary, machine, into / f"sizes-{machine}.svg")
+        if (into / f"sizes-{machine}.svg").exists():
+            text += [f"![calls by grants in them](sizes-{machine}.svg)", ""]
+        text += rows(("direction", ">streams", "xen/linux", ">grants unmapped", ">grants/call", ">TLB/1000", ">IOTLB/1000"),
+                     counts(summary, machine))
+    text += ["A boot counts once, by the median of its runs. Gbit/s: geometric mean of the boots, at the receiver. Spread: "
+             "relative standard deviation of the runs. Change: ratio of the means, with the interval of Student's t test on "
+             "the boots' logarithms (ministat); * where it leaves out 0, useless where its ends are a factor of "
+             f"{report.USELESS} apart, untested with fewer than {report.LEAST_BOOTS} boots a side. Of {tested} tested changes, "
+             f"chance alone gives about {0.05 * tested:.1f} a star. Bars in the plot: lowest and highest boot. "
+             "TLB/1000, IOTLB/1000: flushes for 1,000 grants unmapped by the backend.", ""]
+    text += ["## Environment", "", *rows(("", ""), (
+        (key, "; ".join(dict.fromkeys(str(run["environment"].get(key, "-")) for run in summaries)))
+        for key in environment if key != "command"))]
+    text += rows(("built", "what", "sha256"), ((name, what["id"], what["sha256"][:16]) for name, what in summary["built"].items()))
+    text += ["## Boots", "", *rows(("boot", "verdict"), ((boot["directory"], boot["why"]) for boot in summary["boots"]))]
+    return text
+
+
+def unmap(raw, into):
+    """The report of bench-unmap.sh."""
+    text = []
+    for machine in sorted({path.parent for path in raw.glob("*/*.csv")}):
+        logs = [f"{path.stem.split('-', 1)[1]}={path}" for path in sorted(machine.glob("*.csv"))]
+        table = subprocess.run([TOP / "xen/tests/bench.py", "--plot", into / f"{machine.name}.svg", *logs],
+                               stdout=subprocess.PIPE, text=True, check=True).stdout
+        text += [f"## {machine.name}", "", f"![cycles and flushes of a grant by batch]({machine.name}.svg)", "", table]
+    text += ["Medians over all rows of a size, of all boots. Emulated cycles compare the sides with each other and say nothing "
+             "of hardware; flush counts are exact.", "", "## Environment", "",
+             *(f"    {line}" for line in (raw / "id").read_text().splitlines()), ""]
+    return ["Made by", "", "    make bench-unmap", "", *text]
+
+
+def ept(raw, into):
+    """The report of the test kernel and the EPT checker."""
+    lines = []
+    for path in sorted(raw.glob("*.txt")):
+        said = path.read_text()
+        checked = json.loads(said.splitlines()[0].lstrip("# "))
+        verdict = re.search(r"(\d+) passed \((\d+) skipped\), (\d+) failed", said)
+        if not verdict:
+            fail(f"{into.name}: {path.name} holds no verdict")
+        lines.append((path.stem, *verdict.groups(), *(f"{checked[key]:,}" for key in (
+            "rewalks", "stale", "stale_after_release", "releases", "released_while_cached"))))
+    return ["Made by", "", *(f"    MACHINES=ept EPT_CHECK=on scripts/selftest.sh {'' if line[0] == 'patched' else 'mutant/'}{line[0]}"
+                             for line in lines), "",
+            *rows(("hypervisor", ">tests passed", ">of them skipped", ">failed", ">walks repeated by the checker",
+                   ">stale uses", ">after release", ">pages released", ">of them while cached"), lines),
+            "The test kernel in Bochs, whose EPT TLB forgets nothing until an INVEPT covers it. A stale use is of a translation "
+            "that no INVEPT dropped and whose EPT entry has changed; after release, of a page that Xen had given back, which is "
+            "what must never happen.", ""]
+
+
+# Publishing and checking
+
+def render(raw, into, name):
+    """Make all that is published of raw data, but for the archive."""
+    if list(raw.glob("*/environment.json")):
+        text = bench(sorted(path.parent for path in raw.glob("*/environment.json")), into)
+    elif (raw / "id").exists():
+        text = unmap(raw, into)
+    elif list(raw.glob("*.txt")):
+        text = ept(raw, into)
+    else:
+        fail(f"{name}: no run of a kind that is known")
+    text = [f"# {name}", "", *text, f"Raw data: raw.tar.xz; `make report NAME={name}` writes all else here again from it."]
+    (into / "report.md").write_text("\n".join(text) + "\n")
+
+
+def remake(archive, name, into):
+    """The same from an archive."""
+    with tempfile.TemporaryDirectory() as raw:
+        try:
+            with tarfile.open(archive) as opened:
+                opened.extractall(raw)
+        except (OSError, tarfile.TarError) as problem:
+            fail(f"{name}: no raw data: {problem}")
+        render(pathlib.Path(raw), into, name)
+
+
+def publish(name, runs):
+    into = TOP / "results" / name
+    if not re.fullmatch("[a-z0-9.-]+", name):
+        fail(f"NAME={name} names no results: lower case letters, digits, dots and dashes")
+    if runs and into.exists():
+        fail(f"results/{name} is there already")
+    files = []
+    for number, run in enumerate(runs, 1):
+        if not run.is_dir():
+            fail(f"RUN={run} is no run directory")
+        files += taken(run, f"{number}/" if (run / "environment.json").exists() else "")
+    with tempfile.TemporaryDirectory() as scratch:
+        made = pathlib.Path(scratch) / name
+        made.mkdir()
+        if runs:
+            pack(files, made / "raw.tar.xz")
+        else:
+            shutil.copy(into / "raw.tar.xz", made)
+        remake(made / "raw.tar.xz", name, made)
+        shutil.rmtree(into, ignore_errors=True)
+        shutil.copytree(made, into)
+    print(f"results/{name}")
+
+
+def gnuplot_of(path):
+    """The version that drew a plot."""
+    return re.search(r"<desc>(.*)</desc>", path.read_text())[1]
+
+
+def differences(published):
+    """What in a published directory does not follow from its raw data."""
+    with tempfile.TemporaryDirectory() as scratch:
+        made = pathlib.Path(scratch)
+        remake(published / "raw.tar.xz", published.name, made)
+        for name in sorted({path.name for path in [*made.iterdir(), *published.iterdir()]} - {"raw.tar.xz"}):
+            if not (made / name).exists():
+                yield f"{name} is not made from the raw data"
+            elif not (published / name).exists():
+                yield f"{name} is missing"
+            elif name.endswith(".svg") and gnuplot_of(made / name) != gnuplot_of(published / name):
+                print(f"{published.name}/{name} is not compared: drawn by {gnuplot_of(published / name)}")
+            elif not filecmp.cmp(made / name, published / name, shallow=False):
+                yield f"{name} differs"
+
+
+def check(directories):
+    wrong = 0
+    for directory in directories:
+        found = list(differences(directory))
+        wrong += len(found)
+        for difference in found:
+            print(f"{directory.name}: {difference}")
+        if not found:
+            print(f"{directory.name}: as its raw data say")
+    sys.exit(1 if wrong or not directories else 0)
+
+
+def main():
+    if sys.argv[1:2] == ["--check"]:
+        check([pathlib.Path(name) for name in sys.argv[2:]] or
+              sorted(path for path in (TOP / "results").iterdir() if path.is_dir()))
+    if len(sys.argv) < 2:
+        fail("usage: publish.py NAME [RUN...], or --check [DIR...]")
+    publish(sys.argv[1], [pathlib.Path(run) for run in sys.argv[2:]])
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except report.Missing as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)
