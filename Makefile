@@ -3,6 +3,14 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
+# The published table's rows, of every combination of halves.
+ifneq ($(filter bench-full,$(MAKECMDGOALS)),)
+MACHINE      ?= vtd,amdvi
+PAIRS        ?= base/base,patched/base,base/patched,patched/patched
+BOOTS        ?= 4
+STREAMS      ?= 1,2,4,8,16
+endif
+
 # Where built things go; what a run consists of; what it is made from.
 OUT          ?= build
 MACHINE      ?= vtd
@@ -55,6 +63,9 @@ deps:
 .PHONY: bench
 bench: deps ## build stock and patched Xen and Linux, boot each, run iperf3, print the comparison
 	@scripts/run.py bench $(bench-options)
+
+.PHONY: bench-full
+bench-full: bench ## the same for 1 to 16 streams, both IOMMUs, each half alone too: hours; RUN=<dir> goes on with one
 
 .PHONY: bench-unmap
 bench-unmap: deps ## cycles and flushes for each grant unmapped, by size of batch, stock and patched Xen

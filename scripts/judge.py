@@ -325,6 +325,8 @@ def main():
     summary = judge(pathlib.Path(sys.argv[1]))
     for boot in summary["boots"]:
         print(f"{boot['directory']}: {boot['why']}")
+    for problem in summary["problems"]:
+        print(f"PROBLEM: {problem}")
     sys.exit(0 if summary["status"] == "pass" else 1)
 
 

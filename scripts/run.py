@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Boot the sides of a comparison, interleaved, and leave a run directory.
 
-usage: run.py PLAN [--machine M] [--pairs X/L,X/L...] [--boots N] ...
+usage: run.py PLAN [--machine M,M...] [--pairs X/L,X/L...] [--boots N] ...
 
 PLAN: bench (iperf3 in each direction), verify (payloads checked end to end,
 then guests destroyed and grants counted), teardown (interfaces taken away under
@@ -9,11 +9,14 @@ load), or one of the harness's own tests: by-hand, hang, crash, silent.
 
 A pair names the Xen and the Linux half, each base or patched: base/base,
 patched/patched, patched/base, base/patched. Boots go there and back through
-the list (ABBA), so that a drift of the machine weighs on all pairs alike.
+the list of machines and pairs (ABBA), so that a drift of the host weighs on all
+alike.
 
 The run directory, by default OUT/runs/<time>, holds for each boot the exact
 command line, both configurations, the identity of what was booted, Xen's
 console, the channel and QEMU's trace: judge.py and report.py need no more.
+One that was interrupted is gone on with: --run names it, with the settings it
+was begun with. Boots that ended are kept, the one that was cut short is made again.
 Exit status: 0 judged good; 1 judged bad; 2 nothing could be run.
 """
 
@@ -24,7 +27,11 @@ import json
 import os
 import pathlib
 import platform
+import re
+import shlex
 import shutil
+import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -66,7 +73,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
     add("plan", choices=["bench", "verify", "teardown", "by-hand", "hang", "crash", "silent"])
-    add("--machine", default="vtd", help="a row of scripts/machines (default: %(default)s)")
+    add("--machine", default="vtd", help="rows of scripts/machines, a list (default: %(default)s)")
     add("--pairs", default="base/base,patched/patched", help="Xen/Linux sides to boot (default: %(default)s)")
     add("--boots", type=int, default=2, help="boots of each pair (default: %(default)s)")
     add("--runs", type=int, default=3, help="runs of each cell in a boot (default: %(default)s)")
@@ -83,9 +90,12 @@ def options():
     add("--run", type=pathlib.Path, help="the run directory (default: OUT/runs/<time>)")
     chosen = parser.parse_args()
     try:
-        chosen.machine = machines.machine(chosen.machine)
+        chosen.machines = [machines.machine(name) for name in chosen.machine.split(",")]
     except ValueError as error:
         parser.error(str(error))
+    chosen.machine = chosen.machines[0]
+    if len({machine.via for machine in chosen.machines}) > 1:
+        parser.error("the machines of one run are started in the same way: see scripts/machines")
     if chosen.ept_check != "off" and chosen.machine.via != "bochs":
         parser.error(f"EPT_CHECK={chosen.ept_check}: only MACHINE=ept has that checker")
     for pair in chosen.pairs.split(","):
@@ -102,6 +112,7 @@ def identity(half, _, built):
 
 def environment(chosen, built):
     """What the figures depend on and the boots have in common."""
+    said = [word for last, word in zip(sys.argv, sys.argv[1:]) if not re.match("--run(=|$)", word) and last != "--run"]
     emulator = EMULATORS.get(chosen.machine.via)
     model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     commit = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
@@ -109,19 +120,55 @@ def environment(chosen, built):
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "rig": commit.stdout.strip(), "emulated": emulator is not None, "emulator": emulator and emulator.version(built.get("bochs")),
         "host_cpu": model[0] if model else platform.machine(), "host_cpus": os.cpu_count(),
-        "plan": chosen.plan, "machine": chosen.machine.name, "boots": chosen.boots, "runs": chosen.runs,
+        "command": shlex.join(["scripts/run.py", *said]),
+        "plan": chosen.plan, "machine": ",".join(machine.name for machine in chosen.machines), "pairs": chosen.pairs,
+        "directions": chosen.directions, "streams": chosen.streams, "boots": chosen.boots, "runs": chosen.runs,
         "seconds_each": chosen.seconds, "copybreak": chosen.copybreak, "dom0_vcpus": chosen.dom0_vcpus, "guest_vcpus": chosen.guest_vcpus,
         "guest_queues": chosen.guest_queues, "xen_debug": os.environ.get("XEN_DEBUG", "n"),
         "linux_debug": os.environ.get("LINUX_DEBUG", "n"), "ept_check": chosen.ept_check,
     }
 
 
-def schedule(pairs, boots):
-    """Pairs in boot order: there and back again."""
+def schedule(wanted, boots):
+    """What is booted, in its order: there and back again."""
     order = []
     for index in range(boots):
-        order += pairs if index % 2 == 0 else pairs[::-1]
+        order += wanted if index % 2 == 0 else wanted[::-1]
     return order
+
+
+def begin(run, now):
+    """Store the environment of a run; one that goes on must be what it was begun as."""
+    stored = run / "environment.json"
+    run.mkdir(parents=True, exist_ok=True)
+    if stored.exists():
+        began = json.loads(stored.read_text())
+        changed = [key for key in now if key not in ("date", "rig", "command") and began.get(key) != now[key]]
+        if changed:
+            raise qemu.Missing(f"{run} was begun with another {', '.join(changed)}: finish it as it was, or name another RUN")
+    else:
+        stored.write_text(json.dumps(now, indent=1) + "\n")
+
+
+def ended(directory, sides):
+    """How a boot ended that a run had made before it was interrupted, or None; what was cut short is removed."""
+    try:
+        how = json.loads((directory / "outcome.json").read_text())
+    except (OSError, ValueError):
+        if directory.exists():
+            shutil.rmtree(directory)
+        return None
+    if json.loads((directory / "sides.json").read_text()) != sides:
+        raise qemu.Missing(f"{directory} is a boot of another build: name another RUN")
+    return how
+
+
+def left(seconds, boots):
+    """How long so many boots will take, by those that were made."""
+    if not seconds:
+        return ""
+    minutes = round(statistics.mean(seconds) * boots / 60)
+    return f", about {minutes // 60} h {minutes % 60:02d} min left"
 
 
 def settings(chosen):
@@ -192,7 +239,8 @@ def main():
         raise qemu.Missing("MACHINE=host wants root in dom0 of a running Xen, with xl and iperf3: this is none")
     if not host:
         EMULATORS[chosen.machine.via].program()
-    order = pairs[:1] if host else schedule(pairs, chosen.boots)
+    wanted = [(machine, *pair) for machine in chosen.machines for pair in pairs]
+    order = wanted[:1] if host else schedule(wanted, chosen.boots)
     needed = [] if host else sorted({("xen", x) for x, _ in pairs} | {("linux", l) for _, l in pairs})
     needed += [("linux", "base")] if ("linux", "base") not in needed else []
     # where Xen says when it gives pages back, the checker can tell what that was too early for
@@ -208,23 +256,28 @@ def main():
         say(f"step {len(needed) + 1} of {len(needed) + 2}: guest images")
     built["image"] = script("image.sh")
 
-    run.mkdir(parents=True, exist_ok=True)
-    (run / "environment.json").write_text(json.dumps(environment(chosen, built), indent=1) + "\n")
+    begin(run, {**environment(chosen, built), "scheduled": len(order)})
     say(f"step {len(needed) + 2} of {len(needed) + 2}: {len(order)} boots into {run}")
-    for number, (xen, linux) in enumerate(order, 1):
+    took = []
+    for number, (chosen.machine, xen, linux) in enumerate(order, 1):
         for attempt in range(1 + RETRIES):
-            directory = run / (f"{number:02d}-{xen}-{linux}" + (f"-retry{attempt}" if attempt else ""))
-            directory.mkdir()
-            say(f"boot {number} of {len(order)}: xen {xen}, linux {linux}, {chosen.machine.name}")
+            directory = run / (f"{number:02d}-{chosen.machine.name}-{xen}-{linux}" + (f"-retry{attempt}" if attempt else ""))
             booted = {"guest": ("linux", "base")}
             booted.update({} if host else {"xen": ("xen", xen), "linux": ("linux", linux)})
-            (directory / "sides.json").write_text(json.dumps({"boot": number, "xen": xen, "linux": linux, "built": {
-                name: identity(*what, built[what]) for name, what in booted.items()}}, indent=1) + "\n")
-            if host:
-                how = on_host(chosen, directory, built["linux", "base"], built["image"])
-            else:
-                how = boot(chosen, directory, built, xen, linux)
-            (directory / "outcome.json").write_text(json.dumps(how) + "\n")
+            sides = {"boot": number, "machine": chosen.machine.name, "xen": xen, "linux": linux, "built": {
+                name: identity(*what, built[what]) for name, what in booted.items()}}
+            how = ended(directory, sides)
+            say(f"boot {number} of {len(order)}: xen {xen}, linux {linux}, {chosen.machine.name}" +
+                (" was made before" if how else left(took, len(order) - number + 1)))
+            if not how:
+                directory.mkdir()
+                (directory / "sides.json").write_text(json.dumps(sides, indent=1) + "\n")
+                if host:
+                    how = on_host(chosen, directory, built["linux", "base"], built["image"])
+                else:
+                    how = boot(chosen, directory, built, xen, linux)
+                (directory / "outcome.json").write_text(json.dumps(how) + "\n")
+            took.append(how["seconds"])
             status, why = judge.boot_verdict(directory)
             say(f"  {why} ({how['seconds']} s)")
             if status != "emulator":
@@ -237,9 +290,11 @@ def main():
 
 
 if __name__ == "__main__":
+    # the machine is ended in either case
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         main()
-    except (qemu.Missing, OSError) as problem:
+    except (qemu.Missing, report.Missing, OSError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -13,6 +13,51 @@ refuses "judged again, from what is stored" 1 'no verdict: ' scripts/judge.py "$
 
 check "the guest-side scripts started by hand, as on a host" scripts/run.py by-hand --pairs base/base --boots 1 --run "$SCRATCH/by-hand"
 
+# A machine that says what a real one would, at once. Its n-th boot, counted in
+# $FAKE/boots, ends in the way that the n-th word of $FAKE_ENDS tells.
+cat >"$SCRATCH/qemu" <<'END'
+#!/bin/bash
+[ "${1:-}" != --version ] || { echo fake; exit; }
+echo boot >>"$FAKE/boots"
+console=$(printf '%s\n' "$@" | sed -n 's/^file://p')
+set -- $FAKE_ENDS
+shift $(($(wc -l <"$FAKE/boots") - 1))
+echo '{"type":"boot","stage":"guests"}'
+case ${1:-pass} in
+pass) echo '{"type":"verdict","status":"pass"}' ;;
+interrupt) kill -TERM $PPID; exec sleep 60 ;;
+twice) # what judge.interrupted_twice() knows QEMU by
+	printf '%s\n' 'asm_sysvec_xen_hvm_callback+0x5/0x20' 'RIP: 0010:asm_sysvec_xen_hvm_callback+0x5/0x20' \
+		'RSP: 0018:ffffc9 EFLAGS: 00010046' 'Kernel panic - not syncing' >"$console" ;;
+esac
+END
+chmod +x "$SCRATCH/qemu"
+# fake NAME ENDS COMMAND...: that machine for a command, its boots kept by NAME.
+fake() {
+	mkdir -p "$SCRATCH/$1"
+	env FAKE="$SCRATCH/$1" FAKE_ENDS="$2" QEMU="$SCRATCH/qemu" "${@:3}"
+}
+made() { [ "$(wc -l <"$SCRATCH/$1/boots")" -eq "$2" ]; }
+
+lost() { fake lost 'pass twice twice twice' scripts/run.py bench --boots 1 --run "$SCRATCH/lost/run"; }
+refuses "a boot that QEMU broke each time, though another passed" 1 'PROBLEM: boot 2: QEMU broke each of 3 attempts' lost
+check "it was tried as often as it may be" made lost 4
+
+several=(fake cut 'pass interrupt' scripts/run.py bench --machine 'vtd,amdvi' --boots 1 --run "$SCRATCH/cut/run")
+refuses "a run that is interrupted" 130 'boot 2 of 4' "${several[@]}"
+first=$(cat "$SCRATCH/cut/run/01-vtd-base-base/outcome.json")
+refuses "going on with it in another way" 2 'was begun with another streams: finish it as it was' "${several[@]}" --streams 2
+check "going on with it" "${several[@]}"
+went_on() {
+	made cut 5 && [ "$(cat "$SCRATCH/cut/run/01-vtd-base-base/outcome.json")" = "$first" ] &&
+		[ "$(cd "$SCRATCH/cut/run" && echo */outcome.json)" = "$(echo 0{1-vtd-base-base,2-vtd-patched-patched,3-amdvi-base-base,4-amdvi-patched-patched}/outcome.json)" ]
+}
+check "the boot that ended was kept, the one cut short made again, the others made" went_on
+again() { "${several[@]}" && made cut 5; }
+check "there is nothing left to boot" again
+missing() { rm -r "$SCRATCH/cut/run/03-amdvi-base-base" && scripts/judge.py "$SCRATCH/cut/run"; }
+refuses "a boot of the schedule that is missing" 1 'boot 3: not made' missing
+
 refuses "an unknown MACHINE" 2 'MACHINE=none is unknown; known: vtd amdvi' make -s NO_DEPS=1 bench MACHINE=none
 refuses "an unknown pair" 2 'a pair is XEN/LINUX' make -s NO_DEPS=1 bench PAIRS=stock
 refuses "MACHINE=host where no Xen runs" 2 'wants root in dom0' scripts/run.py bench --machine host --pairs base/base

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What is published follows from its raw data, and what does not is noticed.
 . "$(dirname "$0")/tap.sh"
-plan 8
+plan 13
 
 check "each published report is made again from its raw data, without a difference" make -s report-check
 
@@ -28,12 +28,33 @@ sed -i 's/\(sum_received[^}]*bits_per_second[^0-9]*\)[0-9]/\19/' "$SCRATCH"/raw/
 tar -cJf "$copy/raw.tar.xz" -C "$SCRATCH/raw" 1
 refuses "raw data that were changed" 1 'summary.json differs' scripts/publish.py --check "$copy"
 
+# tells TEXT BASE OTHER: what a comparison says of two cells, each boot:figure...
+tells() {
+	(cd scripts && python3 - "$@") <<-'END'
+		import sys
+		import report
+		expected, *cells = sys.argv[1:]
+		rows = [{"boot": [int(run.split(":")[0]) for run in cell.split()], "gbps": [float(run.split(":")[1]) for run in cell.split()]}
+		        for cell in cells]
+		said = report.change_text(report.change(*rows))
+		print(said)
+		sys.exit(said != expected)
+	END
+}
+# 1.5 x; the intervals are exp(0.405465 +- t(4, 0.975) s sqrt(2/3)), t = 2.776445, s of the logarithms
+check "a difference that the test bears out has its interval and a star" \
+	tells '+50 % (+23 to +84) *' '1:0.9 2:1 3:1.111111' '1:1.4 2:1.5 3:1.607143'
+check "one that it does not bear out has no star" tells '+50 % (-11 to +154)' '1:0.9 2:1 3:1.111111' '1:1.1 2:1.5 3:2.045455'
+check "cells whose spread is too large are called useless" tells 'useless: -37 to +256' '1:0.7 2:1 3:1.428571' '1:1 2:1.5 3:2.25'
+check "many runs in two boots prove nothing" tells '+50 %, untested' '1:1 1:1 1:1 2:1 2:1 2:1' '1:1.5 1:1.5 2:1.5'
+check "a boot counts once, by its median run" tells '+50 % (+23 to +84) *' '1:0.9 1:0.9 1:5 2:1 3:1.111111' '1:1.4 2:1.5 3:1.607143'
+
 refuses "a name that is taken" 2 'is there already' scripts/publish.py "$(basename "$published")" "$SCRATCH/raw/1"
 links() {
-	local file missing=0
-	for file in $(grep -ohE 'results/[A-Za-z0-9./_-]*[A-Za-z0-9_]' README.md xen/cover-letter.txt linux/cover-letter); do
-		[ -e "$file" ] || { echo "$file is not there"; missing=1; }
-	done
-	return $missing
+	local missing
+	missing=$(grep -ohE 'results/[A-Za-z0-9./_-]*[A-Za-z0-9_]' README.md xen/cover-letter.txt linux/cover-letter |
+		while read -r file; do [ -e "$file" ] || echo "$file is not there"; done)
+	echo "$missing"
+	[ -z "$missing" ]
 }
 check "every result that README and the cover letters name is there" links
