@@ -67,9 +67,11 @@ def flushes(summary, machine, path):
     rows, _, pairs = cells(summary, machine)
     groups = list(dict.fromkeys((row["direction"], row["streams"]) for row in rows))
     found = {(row["direction"], row["streams"], report.pair(row)): row for row in rows}
+    # side by side, or one above the other if they are wide
+    down, across = (1, 2) if len(groups) * len(pairs) < 20 else (2, 1)
     commands = ["set style data histograms", "set style histogram clustered gap 1", "set boxwidth 0.9",
                 "set logscale y", "set yrange [1:2000]", "set xtics rotate by -30",
-                "set ylabel 'flushes for 1,000 grants'", "set multiplot layout 1,2"]
+                "set rmargin 8", "set ylabel 'flushes for 1,000 grants'", f"set multiplot layout {down},{across}"]
     for kind in ("tlb", "iotlb"):
         lines = []
         for group in groups:
@@ -78,7 +80,7 @@ def flushes(summary, machine, path):
         commands += [block(kind, lines), f"set title '{kind.upper()}'", "plot " + ", ".join(
             f"${kind} using {column}:xtic(1) fs solid 0.8 lc rgb '{COLOURS[pair]}' title '{pair}'"
             for column, pair in enumerate(pairs, 2))]
-    gnuplot(path, max(700, 2 * 26 * len(groups) * len(pairs)), 400, commands)
+    gnuplot(path, across * max(350, 20 * len(groups) * len(pairs)), down * 400, commands)
 
 
 def sizes(summary, machine, path):
