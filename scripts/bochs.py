@@ -97,7 +97,7 @@ def command(machine, directory, xen, kernel, initrd, options):
     """As qemu.py's; options also has `built`, where Bochs is, and `check`."""
     return prepare(options["built"], directory, (xen, kernel, initrd), (
         " ".join([XEN.format(**options), machine.xen, options.get("xen", "")]).strip(),
-        f"{qemu.DOM0} {options.get('dom0', '')}"), {
+        f"{qemu.DOM0} rig.poll=1 {options.get('dom0', '')}"), {
             "cpu": machine.options, "cpus": options["cpus"], "memory": options["memory"], "check": options["check"]})
 
 

@@ -19,8 +19,8 @@ XEN_TOOLS=${XEN_TOOLS:-}
 DEBS=$OUT/debs
 
 domU_programs=(iperf3 ethtool xenstore-read xenstore-write xenstore-rm xenstore-watch)
-dom0_programs=("${domU_programs[@]}" xl xenstored xenconsoled xen-init-dom0 xenperf xenstore-ls)
-packages=(busybox-static iperf3 ethtool)
+dom0_programs=("${domU_programs[@]}" xl xenstored xenconsoled xen-init-dom0 xenperf xenstore-ls setserial)
+packages=(busybox-static iperf3 ethtool setserial)
 [ -n "$XEN_TOOLS" ] || packages+=("xen-utils-$XEN_MINOR" xenstore-utils)
 
 main() {
@@ -110,7 +110,7 @@ tree() {
 
 # find_one NAME: that file of the packages, or of Xen's own build first.
 find_one() {
-	find ${XEN_TOOLS:+"$XEN_TOOLS"} "$work/files" -name "$1" ! -path '*/etc/*' ! -path '*/share/*' -print -quit
+	find ${XEN_TOOLS:+"$XEN_TOOLS"} "$work/files" -name "$1" ! -type d ! -path '*/etc/*' ! -path '*/share/*' -print -quit
 }
 
 # add DIRECTORY NAME: a program or library, and what it is linked against.
