@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pump: send a reproducible byte stream over TCP, or receive one and prove
- * that it is the one that was sent.
+ * pump: send a reproducible byte stream over TCP or UDP, or receive one and
+ * prove that it is the one that was sent.
  *
- * TCP's checksum is no witness here: a paravirtual network device passes
- * packets on with the checksum left blank, so a page that was swapped, stale
- * or overwritten arrives unnoticed. Each 8-byte word of the stream depends on
- * the seed and on its own offset, and the receiver makes the same words again.
+ * The protocols' checksums are no witness here: a paravirtual network device
+ * passes packets on with the checksum left blank, so a page that was swapped,
+ * stale or overwritten arrives unnoticed. Each 8-byte word of the stream
+ * depends on the seed and on its own offset, and the receiver makes the same
+ * words again. A datagram starts with the offset of the words that follow.
  */
 #define _DEFAULT_SOURCE
 #include <arpa/inet.h>
@@ -19,25 +20,54 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CHUNK		(256 * 1024)
 #define CONNECT_TRIES	50
 #define CONNECT_PAUSE	200000	/* us between two tries */
 #define PEER_TIMEOUT	60	/* s without one byte moved */
+#define QUIET_TIMEOUT	10	/* s after which no datagram is on its way */
+#define DATAGRAM_MAX	65507
+#define DATAGRAM_HEAD	sizeof(unsigned long)
+#define END_MARK	ULONG_MAX /* in place of an offset */
+#define END_MARKS	10	/* some of them may get lost */
+#define END_PAUSE	20000	/* us between them, and to what they overtook */
+#define RECEIVE_BUFFER	(4 << 20)
 
 static_assert(sizeof(unsigned long) == 8, "a word of the stream is 64 bits");
 
 enum status { OK = 0, CORRUPT = 1, BROKEN = 2 };
 
+struct stream {
+	const char *host;	/* to send to, or NULL */
+	unsigned short port;
+	unsigned long bytes;
+	unsigned long seed;
+	size_t datagram;	/* bytes of one, or 0 for TCP */
+	int buffer;		/* of the socket that sends, bytes, or 0 */
+	unsigned int pause;	/* of the one that receives, s */
+};
+
 static const char usage[] =
-"usage: pump send HOST PORT BYTES SEED\n"
-"       pump recv PORT BYTES SEED\n"
+"usage: pump [OPTION...] send HOST PORT BYTES SEED\n"
+"       pump [OPTION...] recv PORT BYTES SEED\n"
 "\n"
 "recv accepts one connection on PORT, reads to its end and compares what came\n"
 "with the BYTES bytes that SEED stands for; send connects to it, trying for\n"
 "10 s, and sends them. Both print one line:\n"
-"    ROLE bytes=N sum=HEX first_bad=OFFSET|none\n"
+"    ROLE bytes=N sum=HEX first_bad=OFFSET|none seconds=S\n"
+"\n"
+"-u SIZE    datagrams of SIZE bytes instead, a multiple of 8; HOST may be a\n"
+"           broadcast address, and recv has to be there first. Some may get\n"
+"           lost, but not all, and none may differ. The line is then:\n"
+"    ROLE datagrams=N of=N corrupt=N again=N seconds=S\n"
+"-n NUMBER  so many streams at once, on PORT, PORT + 1, ... of SEED, SEED + 1,\n"
+"           ...; each prints its line\n"
+"-w BYTES   send: the size of the socket's buffer\n"
+"-p SECONDS recv: wait so long before the first byte is read\n"
+"\n"
 "BYTES counts bytes (suffix K, M or G: 2^10, 2^20, 2^30), SEED is a number\n"
 "below 2^64, OFFSET counts bytes from 0. A peer silent for 60 s is an error.\n"
 "\n"
@@ -107,88 +137,126 @@ static unsigned long checksum(unsigned long sum, const unsigned char *buf,
 	return sum;
 }
 
-static void report(const char *role, unsigned long bytes, unsigned long sum,
-		   unsigned long first_bad)
+static double now(void)
 {
-	printf("%s bytes=%lu sum=%016lx first_bad=",
-	       role, bytes, sum);
-	if (first_bad == ULONG_MAX)
-		puts("none");
-	else
-		printf("%lu\n", first_bad);
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void report_end(double began)
+{
+	printf(" seconds=%.3f\n", now() - began);
 	if (fflush(stdout))
 		err(BROKEN, "stdout");
 }
 
-static void bound_waits(int fd)
+static void report(const char *role, unsigned long bytes, unsigned long sum,
+		   unsigned long first_bad, double began)
 {
-	struct timeval limit = { .tv_sec = PEER_TIMEOUT };
+	printf("%s bytes=%lu sum=%016lx first_bad=", role, bytes, sum);
+	if (first_bad == ULONG_MAX)
+		printf("none");
+	else
+		printf("%lu", first_bad);
+	report_end(began);
+}
+
+static void bound_waits(int fd, unsigned int seconds, unsigned int us)
+{
+	struct timeval limit = { .tv_sec = seconds, .tv_usec = us };
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
-static int connect_to(const char *host, unsigned short port)
+/* A socket of the stream, and the address it is to be connected or bound to. */
+static int open_socket(const struct stream *s, struct sockaddr_in *address)
 {
-	struct sockaddr_in to = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-	};
-	int fd;
+	int fd, on = 1, size = RECEIVE_BUFFER;
 
-	if (!inet_aton(host, &to.sin_addr))
-		errx(BROKEN, "%s: HOST is an IPv4 address, as 10.0.0.1", host);
+	*address = (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = htons(s->port),
+	};
+	if (s->host && !inet_aton(s->host, &address->sin_addr))
+		errx(BROKEN, "%s: HOST is an IPv4 address, as 10.0.0.1",
+		     s->host);
+
+	fd = socket(AF_INET, s->datagram ? SOCK_DGRAM : SOCK_STREAM, 0);
+	if (fd < 0)
+		err(BROKEN, "socket");
+	bound_waits(fd, PEER_TIMEOUT, 0);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (s->host && s->buffer)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &s->buffer,
+			   sizeof(s->buffer));
+	if (s->datagram) {
+		setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof(on));
+		if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size,
+			       sizeof(size)))
+			setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size,
+				   sizeof(size));
+	}
+	return fd;
+}
+
+static int connect_to(const struct stream *s)
+{
+	struct sockaddr_in to;
+	int fd;
 
 	/* The receiver may be starting still. */
 	for (int tries = CONNECT_TRIES; ; usleep(CONNECT_PAUSE)) {
-		fd = socket(AF_INET, SOCK_STREAM, 0);
-		if (fd < 0)
-			err(BROKEN, "socket");
-		bound_waits(fd);
+		fd = open_socket(s, &to);
 		if (!connect(fd, (struct sockaddr *)&to, sizeof(to)))
 			return fd;
 		if (!--tries)
-			err(BROKEN, "connecting to %s port %u", host, port);
+			err(BROKEN, "connecting to %s port %u", s->host,
+			    s->port);
 		close(fd);
 	}
 }
 
-static int accept_one(unsigned short port)
+static int bind_to(const struct stream *s)
 {
-	struct sockaddr_in any = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-	};
-	int on = 1, listener, fd;
+	struct sockaddr_in any;
+	int fd = open_socket(s, &any);
 
-	listener = socket(AF_INET, SOCK_STREAM, 0);
-	if (listener < 0)
-		err(BROKEN, "socket");
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	bound_waits(listener);
-	if (bind(listener, (struct sockaddr *)&any, sizeof(any)) ||
-	    listen(listener, 1))
-		err(BROKEN, "listening on port %u", port);
-	fd = accept(listener, NULL, NULL);
-	if (fd < 0)
-		err(BROKEN, "no connection on port %u", port);
-	close(listener);
-	bound_waits(fd);
+	if (bind(fd, (struct sockaddr *)&any, sizeof(any)))
+		err(BROKEN, "port %u", s->port);
 	return fd;
 }
 
-static enum status send_stream(int fd, unsigned long bytes, unsigned long seed)
+static int accept_one(const struct stream *s)
+{
+	int listener = bind_to(s), fd;
+
+	if (listen(listener, 1))
+		err(BROKEN, "listening on port %u", s->port);
+	fd = accept(listener, NULL, NULL);
+	if (fd < 0)
+		err(BROKEN, "no connection on port %u", s->port);
+	close(listener);
+	bound_waits(fd, PEER_TIMEOUT, 0);
+	return fd;
+}
+
+static enum status send_stream(const struct stream *s)
 {
 	static unsigned long buf[CHUNK / sizeof(unsigned long)];
 	unsigned long at, sum = 0;
+	int fd = connect_to(s);
+	double began = now();
 	ssize_t n;
 	char end;
 
-	for (at = 0; at < bytes; ) {
-		size_t len = bytes - at < CHUNK ? bytes - at : CHUNK;
+	for (at = 0; at < s->bytes; ) {
+		size_t len = s->bytes - at < CHUNK ? s->bytes - at : CHUNK;
 		size_t done = 0;
 
-		fill(buf, CHUNK, seed, at);
+		fill(buf, CHUNK, s->seed, at);
 		sum = checksum(sum, (unsigned char *)buf, len);
 		while (done < len) {
 			n = send(fd, (char *)buf + done, len - done,
@@ -207,18 +275,21 @@ static enum status send_stream(int fd, unsigned long bytes, unsigned long seed)
 		err(BROKEN, "the receiver did not take all of it");
 	if (n)
 		errx(BROKEN, "the receiver answered: it is no pump");
-	report("send", bytes, sum, ULONG_MAX);
+	report("send", s->bytes, sum, ULONG_MAX, began);
 	return OK;
 }
 
-static enum status recv_stream(int fd, unsigned long bytes, unsigned long seed)
+static enum status recv_stream(const struct stream *s)
 {
 	static unsigned long words[CHUNK / sizeof(unsigned long)];
 	static unsigned char got[CHUNK];
 	const unsigned char *want = (unsigned char *)words;
 	unsigned long at = 0, sum = 0, first_bad = ULONG_MAX;
+	int fd = accept_one(s);
+	double began = now();
 	size_t len;
 
+	sleep(s->pause);
 	do {
 		ssize_t n;
 
@@ -231,7 +302,7 @@ static enum status recv_stream(int fd, unsigned long bytes, unsigned long seed)
 				break;
 		}
 		sum = checksum(sum, got, len);
-		fill(words, CHUNK, seed, at);
+		fill(words, CHUNK, s->seed, at);
 		if (first_bad == ULONG_MAX && memcmp(want, got, len))
 			for (size_t i = 0; i < len; i++)
 				if (want[i] != got[i]) {
@@ -241,10 +312,116 @@ static enum status recv_stream(int fd, unsigned long bytes, unsigned long seed)
 		at += len;
 	} while (len == CHUNK);
 
-	if (at != bytes && first_bad > (at < bytes ? at : bytes))
-		first_bad = at < bytes ? at : bytes;
-	report("recv", at, sum, first_bad);
+	if (at != s->bytes && first_bad > (at < s->bytes ? at : s->bytes))
+		first_bad = at < s->bytes ? at : s->bytes;
+	report("recv", at, sum, first_bad, began);
 	return first_bad == ULONG_MAX ? OK : CORRUPT;
+}
+
+static void report_datagrams(const char *role, unsigned long number,
+			     unsigned long of, unsigned long corrupt,
+			     unsigned long again, double began)
+{
+	printf("%s datagrams=%lu of=%lu corrupt=%lu again=%lu",
+	       role, number, of, corrupt, again);
+	report_end(began);
+}
+
+static enum status send_datagrams(const struct stream *s)
+{
+	static unsigned long buf[DATAGRAM_MAX / sizeof(unsigned long)];
+	size_t payload = s->datagram - DATAGRAM_HEAD;
+	unsigned long number = (s->bytes + payload - 1) / payload, i;
+	int fd = connect_to(s);
+	double began = now();
+
+	for (i = 0; i < number; i++) {
+		buf[0] = i * payload;
+		fill(buf + 1, payload, s->seed, buf[0]);
+		/* A receiver that is gone says so by ICMP, and reports it. */
+		if (send(fd, buf, s->datagram, 0) < 0 && errno != ECONNREFUSED)
+			err(BROKEN, "sending datagram %lu", i);
+	}
+	report_datagrams("send", number, number, 0, 0, began);
+
+	buf[0] = END_MARK;
+	for (i = 0; i < END_MARKS; i++) {
+		send(fd, buf, s->datagram, 0);
+		usleep(END_PAUSE);
+	}
+	return OK;
+}
+
+static enum status recv_datagrams(const struct stream *s)
+{
+	static unsigned long got[DATAGRAM_MAX / sizeof(unsigned long) + 1];
+	static unsigned long want[DATAGRAM_MAX / sizeof(unsigned long)];
+	size_t payload = s->datagram - DATAGRAM_HEAD;
+	unsigned long of = (s->bytes + payload - 1) / payload;
+	unsigned long number = 0, corrupt = 0, again = 0;
+	bool *seen = calloc(of, sizeof(*seen));
+	int fd = bind_to(s);
+	double began = now();
+	ssize_t n;
+
+	if (!seen)
+		err(BROKEN, "memory");
+	sleep(s->pause);
+	while ((n = recv(fd, got, sizeof(got), 0)) >= 0) {
+		if (n == (ssize_t)s->datagram && got[0] == END_MARK) {
+			bound_waits(fd, 0, END_PAUSE * END_MARKS);
+			continue;
+		}
+		if (!number++) {
+			bound_waits(fd, QUIET_TIMEOUT, 0);
+			began = now();
+		}
+		fill(want, payload, s->seed, got[0]);
+		if (n != (ssize_t)s->datagram || got[0] % payload ||
+		    got[0] / payload >= of || memcmp(got + 1, want, payload))
+			corrupt++;
+		else if (seen[got[0] / payload])
+			again++;
+		else
+			seen[got[0] / payload] = true;
+	}
+	if (errno != EAGAIN)
+		err(BROKEN, "receiving");
+	report_datagrams("recv", number, of, corrupt, again, began);
+	return number && !corrupt ? OK : CORRUPT;
+}
+
+static enum status run(const struct stream *s)
+{
+	if (s->datagram)
+		return s->host ? send_datagrams(s) : recv_datagrams(s);
+	return s->host ? send_stream(s) : recv_stream(s);
+}
+
+/* Each stream in a process of its own; the worst of what they end with. */
+static enum status run_all(struct stream s, unsigned long number)
+{
+	enum status worst = OK;
+	int status;
+
+	if (number == 1)
+		return run(&s);
+
+	for (; number; number--, s.port++, s.seed++)
+		switch (fork()) {
+		case -1:
+			err(BROKEN, "fork");
+		case 0:
+			exit(run(&s));
+		}
+	while (wait(&status) > 0) {
+		enum status its = WIFEXITED(status) ? WEXITSTATUS(status) :
+						      BROKEN;
+
+		if (its > worst)
+			worst = its;
+	}
+	return worst;
 }
 
 static unsigned short port_number(const char *text)
@@ -258,20 +435,43 @@ static unsigned short port_number(const char *text)
 
 int main(int argc, char **argv)
 {
-	if (argc == 6 && !strcmp(argv[1], "send")) {
-		unsigned short port = port_number(argv[3]);
-		unsigned long bytes = number(argv[4], "BYTES", true);
-		unsigned long seed = number(argv[5], "SEED", false);
+	struct stream s = { 0 };
+	unsigned long streams = 1;
+	int option;
 
-		return send_stream(connect_to(argv[2], port), bytes, seed);
+	while ((option = getopt(argc, argv, "u:n:w:p:")) != -1)
+		switch (option) {
+		case 'u':
+			s.datagram = number(optarg, "SIZE", false);
+			if (s.datagram <= DATAGRAM_HEAD || s.datagram % 8 ||
+			    s.datagram > DATAGRAM_MAX)
+				errx(BROKEN, "%s: bad SIZE", optarg);
+			break;
+		case 'n':
+			streams = number(optarg, "NUMBER", false);
+			break;
+		case 'w':
+			s.buffer = number(optarg, "BYTES", true);
+			break;
+		case 'p':
+			s.pause = number(optarg, "SECONDS", false);
+			break;
+		default:
+			fputs(usage, stderr);
+			return BROKEN;
+		}
+	argc -= optind;
+	argv += optind;
+	if (argc == 5 && !strcmp(argv[0], "send"))
+		s.host = *++argv;
+	else if (argc != 4 || strcmp(argv[0], "recv"))
+		streams = 0;
+	if (!streams) {
+		fputs(usage, stderr);
+		return BROKEN;
 	}
-	if (argc == 5 && !strcmp(argv[1], "recv")) {
-		unsigned short port = port_number(argv[2]);
-		unsigned long bytes = number(argv[3], "BYTES", true);
-		unsigned long seed = number(argv[4], "SEED", false);
-
-		return recv_stream(accept_one(port), bytes, seed);
-	}
-	fputs(usage, stderr);
-	return BROKEN;
+	s.port = port_number(argv[1]);
+	s.bytes = number(argv[2], "BYTES", true);
+	s.seed = number(argv[3], "SEED", false);
+	return run_all(s, streams);
 }
