@@ -19,8 +19,8 @@ XEN_TOOLS=${XEN_TOOLS:-}
 DEBS=$OUT/debs
 
 domU_programs=(iperf3 ethtool xenstore-read xenstore-write xenstore-rm xenstore-watch)
-dom0_programs=("${domU_programs[@]}" xl xenstored xenconsoled xen-init-dom0 xenperf xenstore-ls setserial)
-packages=(busybox-static iperf3 ethtool setserial)
+dom0_programs=("${domU_programs[@]}" xl xenstored xenconsoled xen-init-dom0 xenperf xenstore-ls setserial tc nft)
+packages=(busybox-static iperf3 ethtool setserial iproute2 nftables)
 [ -n "$XEN_TOOLS" ] || packages+=("xen-utils-$XEN_MINOR" xenstore-utils)
 
 main() {
