@@ -4,8 +4,9 @@
 usage: run.py PLAN [--machine M,M...] [--pairs X/L,X/L...] [--boots N] ...
 
 PLAN: bench (iperf3 in each direction), verify (payloads checked end to end,
-then guests destroyed and grants counted), teardown (interfaces taken away under
-load), or one of the harness's own tests: by-hand, hang, crash, silent.
+then guests destroyed and grants counted), matrix (the same for many kinds of
+traffic), teardown (interfaces taken away under load), or one of the harness's
+own tests: by-hand, hang, crash, silent.
 
 A pair names the Xen and the Linux half, each base or patched: base/base,
 patched/patched, patched/base, base/patched. Boots go there and back through
@@ -72,12 +73,13 @@ def script(name, *arguments, **environment):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
-    add("plan", choices=["bench", "verify", "teardown", "by-hand", "hang", "crash", "silent"])
+    add("plan", choices=["bench", "verify", "matrix", "teardown", "by-hand", "hang", "crash", "silent"])
     add("--machine", default="vtd", help="rows of scripts/machines, a list (default: %(default)s)")
     add("--pairs", default="base/base,patched/patched", help="Xen/Linux sides to boot (default: %(default)s)")
     add("--boots", type=int, default=2, help="boots of each pair (default: %(default)s)")
     add("--runs", type=int, default=3, help="runs of each cell in a boot (default: %(default)s)")
     add("--rounds", type=int, default=10, help="rounds of teardown (default: %(default)s)")
+    add("--cases", default="all", choices=["all", "short"], help="of the matrix (default: %(default)s)")
     add("--seconds", type=int, default=5, help="length of a run, s (default: %(default)s)")
     add("--streams", default="1", help="parallel streams, a list (default: %(default)s)")
     add("--directions", default="domU-dom0,domU-domU,dom0-domU", help="a list (default: %(default)s)")
@@ -174,7 +176,7 @@ def left(seconds, boots):
 def settings(chosen):
     """The guest-side scripts' settings, by their names (scripts/guest/rig.sh)."""
     return {"plan": chosen.plan, "backend": chosen.machine.backend, "directions": chosen.directions,
-            "streams": chosen.streams, "runs": chosen.runs, "rounds": chosen.rounds, "seconds": chosen.seconds,
+            "streams": chosen.streams, "runs": chosen.runs, "rounds": chosen.rounds, "cases": chosen.cases, "seconds": chosen.seconds,
             "copybreak": chosen.copybreak, "vcpus": chosen.guest_vcpus, "queues": chosen.guest_queues}
 
 
