@@ -5,7 +5,7 @@
 # (`xen`, ELF32 for multiboot, or `vmlinux`), its `config`, `build.log`, and
 # `id`: what it was made from. It is named by a hash of all that went into it
 # and never built twice.
-# Environment: XEN_DEBUG=y or LINUX_DEBUG=y for a debug build, JOBS.
+# Environment: XEN_DEBUG=y or LINUX_DEBUG=y (or kasan) for a debug build, JOBS.
 . "$(dirname "$0")/lib.sh"
 
 half=$1 state=$2
@@ -18,6 +18,7 @@ xen)
 linux)
 	fragments=("$TOP/Kconfig.snippet" "$TOP/scripts/rig.config") debug=${LINUX_DEBUG:-n} binary=vmlinux steps=1850
 	[ "$debug" = n ] || fragments+=("$TOP/scripts/linux-debug.config")
+	[ "$debug" != kasan ] || fragments+=("$TOP/scripts/linux-kasan.config")
 	;;
 *) die "build.sh takes xen or linux, not '$half'" ;;
 esac
@@ -37,7 +38,11 @@ need_space 3000
 
 exec 9>"$source.lock"
 flock -w "${BUILD_TIMEOUT:-3600}" 9 || die "another build of $half has gone on for ${BUILD_TIMEOUT:-3600} s"
-suffix=$([ "$debug" = n ] && echo release || echo debug)
+case $debug in
+n) suffix=release ;;
+y) suffix=debug ;;
+*) suffix=$debug ;;
+esac
 objects=$OUT/obj/$(basename "$source")-$suffix
 log=$objects/build.log
 label="$half $state ($suffix)"
