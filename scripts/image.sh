@@ -1,9 +1,10 @@
 #!/bin/bash
 # image.sh [DIRECTORY]: make the images of dom0 and of the guests, print where.
 #
-# DIRECTORY (default: OUT/image) then holds dom0.cpio, domU.cpio, pump for use on
-# a real host, and `manifest`, which names each Debian package that went in with
-# its version and sha256. Nothing is done when nothing changed; root is not needed.
+# DIRECTORY (default: OUT/image) then holds dom0.cpio, domU.cpio, latency.cpio (what
+# plan latency has besides, in both), pump for use on a real host, and `manifest`,
+# which names each Debian package that went in with its version and sha256.
+# Nothing is done when nothing changed; root is not needed.
 #
 # dom0.cpio lacks the kernels that dom0 starts domains with: initrd.sh appends an
 # archive that has them. The kernel unpacks archives that follow each other as one.
@@ -20,7 +21,7 @@ DEBS=$OUT/debs
 
 domU_programs=(iperf3 ethtool xenstore-read xenstore-write xenstore-rm xenstore-watch)
 dom0_programs=("${domU_programs[@]}" xl xenstored xenconsoled xen-init-dom0 xenperf xenstore-ls setserial tc nft)
-packages=(busybox-static iperf3 ethtool setserial iproute2 nftables)
+packages=(busybox-static iperf3 ethtool setserial iproute2 nftables sockperf)
 [ -n "$XEN_TOOLS" ] || packages+=("xen-utils-$XEN_MINOR" xenstore-utils)
 
 main() {
@@ -54,6 +55,11 @@ make_images() {
 	cp "$dir/domU.cpio" "$work/dom0/guest/"
 	echo 'autoballoon="off"' >"$work/dom0/etc/xen/xl.conf"
 	archive dom0
+	root=$work/latency
+	mkdir -p "$root"/{bin,lib}
+	add "$root/bin" sockperf
+	(cd "$root" && find lib -type f | while read -r file; do [ ! -e "$work/domU/$file" ] || rm "$file"; done)
+	archive latency
 	mv "$work/manifest" "$work/pump" "$dir/"
 }
 

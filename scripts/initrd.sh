@@ -1,13 +1,15 @@
 #!/bin/bash
-# initrd.sh IMAGE BACKEND-KERNEL GUEST-KERNEL: dom0's initramfs for one boot.
+# initrd.sh IMAGE BACKEND-KERNEL GUEST-KERNEL PLAN: dom0's initramfs for one boot.
 #
 # Appends to IMAGE/dom0.cpio an archive with the kernels dom0 starts domains
-# with: /guest/vmlinux for guests, /guest/vmlinux.backend for a driver domain.
+# with: /guest/vmlinux for guests, /guest/vmlinux.backend for a driver domain; and
+# IMAGE/PLAN.cpio, if there is one, here and to the guests' initramfs.
 # Prints the path; what was made once is used again.
 . "$(dirname "$0")/lib.sh"
 
-image=$1 backend=$2 guest=$3
-key=$(echo "$image $backend $guest" | sha256sum | cut -c1-16)
+image=$1 backend=$2 guest=$3 more=$1/$4.cpio
+[ -f "$more" ] || more=
+key=$(echo "$image $backend $guest $more" | sha256sum | cut -c1-16)
 made=$OUT/image/initrd-$key.cpio
 if [ ! -f "$made" ] || [ "$image/dom0.cpio" -nt "$made" ]; then
 	need_space 200
@@ -16,8 +18,9 @@ if [ ! -f "$made" ] || [ "$image/dom0.cpio" -nt "$made" ]; then
 	mkdir "$work/guest"
 	cp "$guest" "$work/guest/vmlinux"
 	cp "$backend" "$work/guest/vmlinux.backend"
+	[ -z "$more" ] || cat "$image/domU.cpio" "$more" >"$work/guest/domU.cpio"
 	(cd "$work" && find guest | cpio --quiet -o -H newc -R 0:0) >"$work/kernels.cpio"
-	cat "$image/dom0.cpio" "$work/kernels.cpio" >"$work/made"
+	cat "$image/dom0.cpio" "$work/kernels.cpio" ${more:+"$more"} >"$work/made"
 	mv "$work/made" "$made"
 fi
 echo "$made"

@@ -3,7 +3,8 @@
 
 usage: run.py PLAN [--machine M,M...] [--pairs X/L,X/L...] [--boots N] ...
 
-PLAN: bench (iperf3 in each direction), verify (payloads checked end to end,
+PLAN: bench (iperf3 in each direction), latency (guests that wait for each
+completion), verify (payloads checked end to end,
 then guests destroyed and grants counted), matrix (the same for many kinds of
 traffic), teardown (interfaces taken away under load), or one of the harness's
 own tests: by-hand, hang, crash, silent.
@@ -73,7 +74,7 @@ def script(name, *arguments, **environment):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
-    add("plan", choices=["bench", "verify", "matrix", "teardown", "by-hand", "hang", "crash", "silent"])
+    add("plan", choices=["bench", "latency", "verify", "matrix", "teardown", "by-hand", "hang", "crash", "silent"])
     add("--machine", default="vtd", help="rows of scripts/machines, a list (default: %(default)s)")
     add("--pairs", default="base/base,patched/patched", help="Xen/Linux sides to boot (default: %(default)s)")
     add("--boots", type=int, default=2, help="boots of each pair (default: %(default)s)")
@@ -190,15 +191,16 @@ def heard(message):
     elif kind == "log":
         say(f"  {message.get('text')}")
     elif kind == "run" and message.get("run"):
-        say(f"  {message.get('direction')} {message.get('streams')} stream(s), run {message.get('run')}: "
-            f"{judge.text(judge.gbps(message))} Gbit/s")
+        latency = message.get("latency_us")
+        say(f"  {message.get('direction')} {message.get('streams')} stream(s), run {message.get('run')}: " +
+            (f"{latency} us" if latency else f"{judge.text(judge.gbps(message))} Gbit/s"))
 
 
 def boot(chosen, directory, built, xen, linux):
     """Boot a pair in an emulator, with the artefacts built; how it ended."""
     emulator = EMULATORS[chosen.machine.via]
     xen, linux, guest = built["xen", xen], built["linux", linux], built["linux", "base"]
-    initrd = script("initrd.sh", str(built["image"]), str(linux / "vmlinux"), str(guest / "vmlinux"))
+    initrd = script("initrd.sh", str(built["image"]), str(linux / "vmlinux"), str(guest / "vmlinux"), chosen.plan)
     for source, name in ((xen / "config", "xen.config"), (linux / "config", "linux.config")):
         shutil.copy(source, directory / name)
     if chosen.machine.via == "bochs":
@@ -220,7 +222,12 @@ def boot(chosen, directory, built, xen, linux):
 def on_host(chosen, directory, guest, image):
     """Run the same scripts on the Xen host one stands on; how it ended."""
     words = [f"RIG_{name.upper()}={value}" for name, value in settings(chosen).items()]
-    command = ["env", *words, f"RIG_KERNEL={guest / 'vmlinux'}", f"RIG_RAMDISK={image / 'domU.cpio'}",
+    ramdisk, more = image / "domU.cpio", image / f"{chosen.plan}.cpio"
+    if more.exists():
+        together = directory / "domU.cpio"
+        together.write_bytes(ramdisk.read_bytes() + more.read_bytes())
+        ramdisk = together
+    command = ["env", *words, f"RIG_KERNEL={guest / 'vmlinux'}", f"RIG_RAMDISK={ramdisk}",
                TOP / "scripts/guest/run-plan"]
     how = channel.listen(command, directory, heard)
     with open(directory / "console.log", "w") as log:

@@ -18,7 +18,7 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 		i = index($0, "=")
 		printf ": \"${RIG_%s=%s}\"\n", toupper(substr($0, 5, i - 5)), substr($0, i + 1)
 	}' /proc/cmdline)"
-	: "${RIG_PLAN=bench}"		# bench verify teardown matrix shell; by-hand hang crash silent test the harness
+	: "${RIG_PLAN=bench}"		# bench latency verify teardown matrix shell; by-hand hang crash silent test the harness
 	: "${RIG_BACKEND=dom0}"		# where netback runs: dom0, or domU for a driver domain
 	: "${RIG_DIRECTIONS=domU-dom0,domU-domU,dom0-domU}"
 	: "${RIG_STREAMS=1}"		# numbers of parallel streams, e.g. 1,8
