@@ -244,7 +244,8 @@ def runs(directory):
     found, traced = [], trace_counts(directory)
     said = [message for _, message in messages(directory) if message.get("type") == "run"]
     for number, message in enumerate(said):
-        result = {"cell": (message["direction"], message["streams"]), "gbps": gbps(message), "run": message["run"]}
+        result = {"cell": (message["direction"], message["streams"]), "gbps": gbps(message), "run": message["run"],
+                  "latency_us": message.get("latency_us")}
         for key, name in COUNTERS.items():
             domain = message.get("backend_domid")
             values = [counter(message.get(side), name, domain) for side in ("before", "after")]
@@ -299,6 +300,9 @@ def judge(run):
     for (machine, direction, streams, xen, linux), results in sorted(cells.items(), key=lambda cell: str(cell[0])):
         row = {"machine": machine, "direction": direction, "streams": streams, "xen": xen, "linux": linux,
                "gbps": [result["gbps"] for result in results], "boot": [result["boot"] for result in results]}
+        if results[0]["latency_us"]:
+            row["latency_us"] = {key: [(result["latency_us"] or {}).get(key) for result in results]
+                                 for key in results[0]["latency_us"]}
         for key in (*COUNTERS, "trace_iotlb"):
             row[key] = total(results, key)
         sizes = [result["sizes"] for result in results]

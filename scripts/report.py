@@ -139,11 +139,36 @@ HEAD = ("machine", "direction", "streams", "xen/linux", "Gbit/s", "spread", "run
         "grants/call", "TLB/1000", "IOTLB/1000")
 
 
+def drawn(rows):
+    """Rows of text in columns; the first one is their head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return lines
+
+
+def latencies(metrics):
+    """A table of the rows that are round trips, in the order given; medians of the runs."""
+    rows, base = [("machine", "round trips", "xen/linux", "p50 us", "spread", "p99 us", "p99.9 us", "runs", "boots", "p50 against base")], {}
+    for row in metrics:
+        if "latency_us" not in row:
+            continue
+        typical, *rare = (row["latency_us"][key] for key in ("p50", "p99", "p99.9"))
+        first = base.setdefault((row["machine"], row["direction"]), typical)
+        ratio = median(typical) / median(first) if median(typical) and median(first) and typical is not first else None
+        rows.append((row["machine"], row["direction"], f"{row['xen']}/{row['linux']}", show(median(typical), "{:.0f}"),
+                     show(spread(typical), "{:.0f} %"), *(show(median(values), "{:.0f}") for values in rare),
+                     str(len(typical)), str(len(set(row["boot"]))), show(ratio, "x {:.2f}")))
+    return ["", *drawn(rows)] if rows[1:] else []
+
+
 def table(summary):
     """The comparison as text: figures, relative standard deviations, counts."""
     rows = [HEAD]
     base = bases(summary)
     for row in ordered(summary):
+        if "latency_us" in row:
+            continue
         cell = (row["machine"], row["direction"], row["streams"])
         rows.append((*map(str, cell), pair(row), show(middle(row), "{:.3f}"), show(spread(row["gbps"]), "{:.0f} %"),
                      str(len(row["gbps"])), str(len(set(row["boot"]))),
@@ -151,9 +176,7 @@ def table(summary):
                      show(each(row, "unmap_grants", "unmap_calls"), "{:.1f}"),
                      show(each(row, "tlb_flushes", "unmap_grants", 1000), "{:.0f}"),
                      show(each(row, "iotlb_flushes", "unmap_grants", 1000), "{:.0f}")))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-    lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths)).rstrip() for row in rows]
-    lines.insert(1, "  ".join("-" * width for width in widths))
+    lines = drawn(rows) + latencies(ordered(summary))
     if summary["environment"].get("emulated"):
         lines.append(EMULATED)
     lines.append("Gbit/s: at the receiver, the mean of the boots' medians; spread: relative standard deviation of the runs; "
