@@ -26,7 +26,7 @@ def gnuplot(path, width, height, commands, keys=2):
 
 def cells(summary, machine):
     """The cells of a machine, and which directions and pairs there are, in the tables' order."""
-    rows = [row for row in report.ordered(summary) if row["machine"] == machine]
+    rows = [row for row in report.ordered(summary) if row["machine"] == machine and not report.is_latency(row)]
     pairs = sorted({report.pair(row) for row in rows}, key=report.PAIRS.index)
     return rows, sorted({row["direction"] for row in rows}), pairs
 

@@ -79,7 +79,7 @@ def changes(summary, machine, pair):
     base, lines, tested = report.bases(summary), [], 0
     for row in report.ordered(summary):
         first = base[row["machine"], row["direction"], row["streams"]]
-        if row["machine"] != machine or report.pair(row) != pair or row is first:
+        if row["machine"] != machine or report.pair(row) != pair or row is first or report.is_latency(row):
             continue
         cells = [text for side in (first, row) for text in (
             report.show(report.middle(side), "{:.3f}"), report.show(report.spread(side["gbps"]), "{:.0f} %"))]
@@ -95,7 +95,7 @@ def counts(summary, machine):
              *(report.show(report.each(row, *what), form) for *what, form in (
                  ("unmap_grants", "unmap_calls", "{:.1f}"), ("tlb_flushes", "unmap_grants", 1000, "{:.0f}"),
                  ("iotlb_flushes", "unmap_grants", 1000, "{:.0f}"))))
-            for row in report.ordered(summary) if row["machine"] == machine]
+            for row in report.ordered(summary) if row["machine"] == machine and not report.is_latency(row)]
 
 
 def bench(runs, into):
@@ -110,7 +110,9 @@ def bench(runs, into):
     if environment.get("emulated"):
         text += [report.EMULATED, ""]
     text += ["Made by", "", *(f"    {run['environment'].get('command', 'a command that was not recorded')}" for run in summaries), ""]
-    for machine in sorted({row["machine"] for row in summary["metrics"]}):
+    if report.latencies(summary):
+        text += ["## Latency", "", *rows(report.LATENCY_HEAD, report.latencies(summary))]
+    for machine in sorted({row["machine"] for row in summary["metrics"] if not report.is_latency(row)}):
         text += [f"## Throughput, {machine}", "", f"![Gbit/s by streams](throughput-{machine}.svg)", ""]
         plots.throughput(summary, machine, into / f"throughput-{machine}.svg")
         for pair in report.PAIRS:

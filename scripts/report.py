@@ -49,6 +49,12 @@ def boots(row):
     return [statistics.median(values) for _, values in sorted(found.items())]
 
 
+def median(values):
+    """Median of the figures that could be had, or None."""
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
 def middle(row):
     """A cell's figure, or None."""
     values = boots(row)
@@ -147,19 +153,28 @@ def drawn(rows):
     return lines
 
 
-def latencies(metrics):
-    """A table of the rows that are round trips, in the order given; medians of the runs."""
-    rows, base = [("machine", "round trips", "xen/linux", "p50 us", "spread", "p99 us", "p99.9 us", "runs", "boots", "p50 against base")], {}
-    for row in metrics:
-        if "latency_us" not in row:
-            continue
-        typical, *rare = (row["latency_us"][key] for key in ("p50", "p99", "p99.9"))
-        first = base.setdefault((row["machine"], row["direction"]), typical)
-        ratio = median(typical) / median(first) if median(typical) and median(first) and typical is not first else None
-        rows.append((row["machine"], row["direction"], f"{row['xen']}/{row['linux']}", show(median(typical), "{:.0f}"),
-                     show(spread(typical), "{:.0f} %"), *(show(median(values), "{:.0f}") for values in rare),
-                     str(len(typical)), str(len(set(row["boot"]))), show(ratio, "x {:.2f}")))
-    return ["", *drawn(rows)] if rows[1:] else []
+def is_latency(row):
+    return row.get("latency_us") is not None
+
+
+def typical(row):
+    """A cell of round trips, with their medians as its figures."""
+    return {**row, "gbps": row["latency_us"]["p50"]}
+
+
+LATENCY_HEAD = ("machine", "round trips", "xen/linux", "p50 us", "spread", "p99 us", "p99.9 us", "runs", "boots", "p50 against base")
+
+
+def latencies(summary):
+    """The cells that are round trips: rows of text under LATENCY_HEAD."""
+    rows, base = [], bases(summary)
+    for row in filter(is_latency, ordered(summary)):
+        first = base[row["machine"], row["direction"], row["streams"]]
+        p50, rare = row["latency_us"]["p50"], [median(row["latency_us"][key]) for key in ("p99", "p99.9")]
+        rows.append((row["machine"], row["direction"], pair(row), show(middle(typical(row)), "{:.0f}"), show(spread(p50), "{:.0f} %"),
+                     *(show(value, "{:.0f}") for value in rare), str(len(p50)), str(len(set(row["boot"]))),
+                     "-" if row is first else change_text(change(typical(first), typical(row)))))
+    return rows
 
 
 def table(summary):
@@ -167,7 +182,7 @@ def table(summary):
     rows = [HEAD]
     base = bases(summary)
     for row in ordered(summary):
-        if "latency_us" in row:
+        if is_latency(row):
             continue
         cell = (row["machine"], row["direction"], row["streams"])
         rows.append((*map(str, cell), pair(row), show(middle(row), "{:.3f}"), show(spread(row["gbps"]), "{:.0f} %"),
@@ -176,7 +191,9 @@ def table(summary):
                      show(each(row, "unmap_grants", "unmap_calls"), "{:.1f}"),
                      show(each(row, "tlb_flushes", "unmap_grants", 1000), "{:.0f}"),
                      show(each(row, "iotlb_flushes", "unmap_grants", 1000), "{:.0f}")))
-    lines = drawn(rows) + latencies(ordered(summary))
+    lines = drawn(rows) if rows[1:] else []
+    if latencies(summary):
+        lines += ["", *drawn([LATENCY_HEAD, *latencies(summary)])]
     if summary["environment"].get("emulated"):
         lines.append(EMULATED)
     lines.append("Gbit/s: at the receiver, the mean of the boots' medians; spread: relative standard deviation of the runs; "
