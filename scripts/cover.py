@@ -4,11 +4,12 @@
 usage: cover.py LETTER
 
 A line `@results/NAME` of the letter becomes the comparison in that directory's
-summary.json, `@results/NAME/FILE` the text of that file. So no figure is
-copied by hand, and each names the run it is from.
+summary.json, `@results/NAME#HEADING` the first table below that heading of its
+report.md. So no figure is copied by hand, and each names the run it is from.
 Exit status: 0; 2 with a line that says what is missing.
 """
 
+import itertools
 import json
 import pathlib
 import sys
@@ -35,17 +36,31 @@ def table(name, summary):
     return lines
 
 
+def below(heading, report):
+    """The first table below a heading of a report, in columns of plain text."""
+    lines = report.split(f"\n## {heading}\n", 1)[1].splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in itertools.takewhile(
+        lambda line: line.startswith("|"), lines[first:]) if not set(line) <= set("|-: ")]
+    # heads are set in lines of one word, as wide as their figures
+    heads = [cell.split() for cell in cells[0]]
+    depth = max(map(len, heads))
+    rows = [*map(list, zip(*([""] * (depth - len(words)) + words for words in heads))), *cells[1:]]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
+    return ["  ".join(value.rjust(width) for value, width in zip(row, widths)).rstrip() for row in rows]
+
+
 def asked(line):
     """What stands in the place of a line of the letter."""
     if not line.startswith("@results/"):
         return [line]
-    name = line[1:].strip()
+    name, _, heading = line[1:].strip().partition("#")
     path = TOP / name
     try:
-        if not path.is_dir():
-            return path.read_text().splitlines()
+        if heading:
+            return [*below(heading, (path / "report.md").read_text()), f"({name}: {heading}, emulated)"]
         return table(name, json.loads((path / "summary.json").read_text()))
-    except (OSError, ValueError, KeyError) as problem:
+    except (OSError, ValueError, KeyError, IndexError, StopIteration) as problem:
         print(f"error: {sys.argv[1]} asks for {name}, which is not to be had: {problem}", file=sys.stderr)
         sys.exit(2)
 
