@@ -25,7 +25,7 @@ summary=$TOP/results/${RESULTS:-}/summary.json
 source=$("$TOP/scripts/source.sh" linux) || exit 2
 release=$(git -C "$source" show upstream:Makefile | sed -nE 's/^(VERSION|PATCHLEVEL) *= *//p' | paste -sd.)
 mapfile -t series < <("$TOP/scripts/series.sh" list linux "$source")
-mapfile -t fixes < <(grep -l '^Fixes: ' "${series[@]}")
+mapfile -t fixes < <(grep -sl '^Fixes: ' "${series[@]}")
 mapfile -t features < <(grep -L '^Fixes: ' "${series[@]}")
 for count in ${#fixes[@]} ${#features[@]}; do
 	[ "$count" -le "$LIMIT" ] || die "$count patches in one series, and netdev takes $LIMIT: send it in parts"
