@@ -2,7 +2,7 @@
 # The harness's own tests: bad input, and boots that go wrong, are told as what
 # they are.
 . "$(dirname "$0")/tap.sh"
-plan 18
+plan 26
 
 boot() { scripts/run.py "$1" --pairs base/base --boots 1 --run "$SCRATCH/$1"; }
 export BOOT_TIMEOUT=60
