@@ -23,6 +23,7 @@
 #include "pc_system.h"
 
 #include <map>
+#include <set>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,7 +38,9 @@ static struct {
   FILE *out;
   bool ignore_invept;
   Bit64u walks, rewalks, stale, stale_released, marks, marks_cached, invept[2], reported;
+  Bit64u large, ad;            // walks that ended in a large page, or on an EPTP with A/D bits
   std::map<unsigned, Bit64u> exits;
+  std::set<Bit64u> tables;     // where they begin
   EptTlb tlb[BX_MAX_SMP_THREADS_SUPPORTED];
 } check;
 
@@ -50,9 +53,11 @@ static void summarise(void)
   const char *separator = "";
 
   fprintf(check.out, "{\"event\":\"summary\",\"us\":%llu,\"ignore_invept\":%s,\"walks\":%llu,\"rewalks\":%llu,\"stale\":%llu,"
-          "\"stale_after_release\":%llu,\"releases\":%llu,\"released_while_cached\":%llu,\"invept_single\":%llu,\"invept_all\":%llu,\"exits\":{",
+          "\"stale_after_release\":%llu,\"releases\":%llu,\"released_while_cached\":%llu,\"invept_single\":%llu,\"invept_all\":%llu,"
+          "\"large_pages\":%llu,\"ad_bits\":%llu,\"tables\":%llu,\"exits\":{",
           (ull)now(), check.ignore_invept ? "true" : "false", (ull)check.walks, (ull)check.rewalks, (ull)check.stale,
-          (ull)check.stale_released, (ull)check.marks, (ull)check.marks_cached, (ull)check.invept[0], (ull)check.invept[1]);
+          (ull)check.stale_released, (ull)check.marks, (ull)check.marks_cached, (ull)check.invept[0], (ull)check.invept[1],
+          (ull)check.large, (ull)check.ad, (ull)check.tables.size());
   for (auto &exit : check.exits) {
     fprintf(check.out, "%s\"%u\":%llu", separator, exit.first, (ull)exit.second);
     separator = ",";
@@ -119,6 +124,9 @@ void bx_instr_ept_walk(unsigned cpu, Bit64u eptp, bx_phy_address gpa, bx_phy_add
 
   check.walks++;
   check.rewalks += covered;
+  check.large += level != 0;
+  check.ad += (eptp & 0x40) != 0;
+  check.tables.insert(eptp >> 12);
   if (stale.empty()) return;
   for (const Cached &cached : stale) {
     released |= cached.released != 0;
