@@ -41,7 +41,7 @@ main() {
 # What the images depend on.
 inputs() {
 	echo "$XEN_MINOR $SUITE $XEN_TOOLS"
-	(cd "$TOP" && sha256sum scripts/image.sh scripts/guest/* linux/tests/Makefile linux/tests/pump.c)
+	(cd "$TOP" && sha256sum scripts/image.sh scripts/guest/* linux/tests/Makefile linux/tests/*.c)
 	[ -z "$XEN_TOOLS" ] || find "$XEN_TOOLS" -type f -printf '%p %s %T@\n' | sort
 }
 
@@ -101,7 +101,7 @@ tree() {
 	ln -s ../run/lock "$root/var/lock"
 	ln -s bin "$root/sbin"
 	ln -s lib "$root/lib64"
-	cp "$work/files/bin/busybox" "$work/pump" "$root/bin/"
+	cp "$work/files/bin/busybox" "$work/pump" "$work/p2m-mode" "$root/bin/"
 	for applet in $("$root/bin/busybox" --list); do
 		[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
 	done

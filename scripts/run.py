@@ -88,6 +88,7 @@ def options():
     add("--guest-vcpus", type=int, default=1)
     add("--guest-queues", type=int, default=8, help="netfront queues at most (default: %(default)s)")
     add("--dom0-vcpus", type=int, default=2)
+    add("--settings", default="", help="more of scripts/guest/rig.sh, as balloon=1,backend_p2m=altp2m")
     add("--ept-check", default="off", choices=["off", "on", "ignore-invept"],
         help="of machine ept: look for stale EPT translations; ignore-invept has to find some")
     add("--run", type=pathlib.Path, help="the run directory (default: OUT/runs/<time>)")
@@ -128,7 +129,7 @@ def environment(chosen, built):
         "directions": chosen.directions, "streams": chosen.streams, "boots": chosen.boots, "runs": chosen.runs,
         "seconds_each": chosen.seconds, "copybreak": chosen.copybreak, "dom0_vcpus": chosen.dom0_vcpus, "guest_vcpus": chosen.guest_vcpus,
         "guest_queues": chosen.guest_queues, "xen_debug": os.environ.get("XEN_DEBUG", "n"),
-        "linux_debug": os.environ.get("LINUX_DEBUG", "n"), "ept_check": chosen.ept_check,
+        "linux_debug": os.environ.get("LINUX_DEBUG", "n"), "ept_check": chosen.ept_check, "settings": chosen.settings,
     }
 
 
@@ -178,7 +179,8 @@ def settings(chosen):
     """The guest-side scripts' settings, by their names (scripts/guest/rig.sh)."""
     return {"plan": chosen.plan, "backend": chosen.machine.backend, "directions": chosen.directions,
             "streams": chosen.streams, "runs": chosen.runs, "rounds": chosen.rounds, "cases": chosen.cases, "seconds": chosen.seconds,
-            "copybreak": chosen.copybreak, "vcpus": chosen.guest_vcpus, "queues": chosen.guest_queues}
+            "copybreak": chosen.copybreak, "vcpus": chosen.guest_vcpus, "queues": chosen.guest_queues,
+            "backend_vcpus": chosen.dom0_vcpus, **dict(word.split("=") for word in chosen.settings.split(",") if word)}
 
 
 def heard(message):

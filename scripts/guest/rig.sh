@@ -31,6 +31,9 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_VCPUS=1}"		# a guest
 	: "${RIG_CPUS=all}"		# where guests run, as in xl.cfg
 	: "${RIG_BACKEND_VCPUS=2}"	# a driver domain
+	: "${RIG_BACKEND_P2M=}"		# its page tables: empty, altp2m or log-dirty (p2m-mode)
+	: "${RIG_BALLOON=0}"		# 1: split superpages of the backend beside its grants, in
+					# each run: it gives back 2 MiB five times a second
 	: "${RIG_QUEUES=8}"		# a vif at most; a guest has no more than vCPUs
 	: "${RIG_MEMORY=192}"		# MiB a guest
 	: "${RIG_MEGABYTES=64}"		# MiB a verified transfer
