@@ -17,14 +17,6 @@
 static struct xencons_interface *ring;
 static evtchn_port_t ring_port;
 
-static uint64_t hvm_param(uint32_t index)
-{
-    struct xen_hvm_param p = { .domid = DOMID_SELF, .index = index };
-
-    return hypercall2(__HYPERVISOR_hvm_op, HVMOP_get_param, (unsigned long)&p)
-           ? 0 : p.value;
-}
-
 void console_init(void)
 {
     if ( is_dom0 )

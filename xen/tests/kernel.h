@@ -74,10 +74,13 @@ static inline uint32_t inl(uint16_t port)
     return val;
 }
 
-/* main.c */
+/* platform.c */
 extern bool is_dom0;
 extern domid_t own_domid;
 extern uint64_t tsc_khz;
+void platform_init(void);
+/* HVM_PARAM_*, or 0 */
+uint64_t hvm_param(uint32_t index);
 bool option(const char *name);
 void shutdown(unsigned int reason) __attribute__((__noreturn__));
 
