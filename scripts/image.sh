@@ -2,7 +2,8 @@
 # image.sh [DIRECTORY]: make the images of dom0 and of the guests, print where.
 #
 # DIRECTORY (default: OUT/image) then holds dom0.cpio, domU.cpio, latency.cpio (what
-# plan latency has besides, in both), pump for use on a real host, and `manifest`,
+# plan latency has besides, in both), pump and hostile for use
+# on a real host, and `manifest`,
 # which names each Debian package that went in with its version and sha256.
 # Nothing is done when nothing changed; root is not needed.
 #
@@ -41,7 +42,7 @@ main() {
 # What the images depend on.
 inputs() {
 	echo "$XEN_MINOR $SUITE $XEN_TOOLS"
-	(cd "$TOP" && sha256sum scripts/image.sh scripts/guest/* linux/tests/Makefile linux/tests/*.c)
+	(cd "$TOP" && sha256sum scripts/image.sh scripts/guest/* linux/tests/Makefile linux/tests/*.c linux/tests/hostile/* xen/tests/*.[chS] xen/tests/*.lds)
 	[ -z "$XEN_TOOLS" ] || find "$XEN_TOOLS" -type f -printf '%p %s %T@\n' | sort
 }
 
@@ -49,10 +50,11 @@ make_images() {
 	rm -f "$dir/key"
 	fetch
 	logged "programs for the guests" "$OUT/log/pump.log" make -C "$TOP/linux/tests" O="$work"
+	logged "hostile frontend" "$OUT/log/hostile.log" make -C "$TOP/linux/tests/hostile" O="$work"
 	tree domU "${domU_programs[@]}"
 	archive domU
 	tree dom0 "${dom0_programs[@]}"
-	cp "$dir/domU.cpio" "$work/dom0/guest/"
+	cp "$dir/domU.cpio" "$work/hostile" "$work/dom0/guest/"
 	echo 'autoballoon="off"' >"$work/dom0/etc/xen/xl.conf"
 	archive dom0
 	root=$work/latency
@@ -60,7 +62,7 @@ make_images() {
 	add "$root/bin" sockperf
 	(cd "$root" && find lib -type f | while read -r file; do [ ! -e "$work/domU/$file" ] || rm "$file"; done)
 	archive latency
-	mv "$work/manifest" "$work/pump" "$dir/"
+	mv "$work/manifest" "$work/pump" "$work/hostile" "$dir/"
 }
 
 apt() { "$TOP/scripts/apt.sh" "$@"; }

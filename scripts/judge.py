@@ -58,12 +58,17 @@ def messages(directory):
 
 def badness(directory):
     """Lines of a boot's consoles that must not be there."""
-    bad, ignored = [], []
+    bad, ignored, expected = [], [], []
+    environment = directory.parent / "environment.json"
+    plan = json.loads(environment.read_text()).get("plan") if environment.exists() else None
     for line in (SCRIPTS / "badness").read_text().splitlines():
-        if line and not line.startswith("#"):
+        of_plan = re.match(r"!(\w+)! (.*)", line)
+        if of_plan:
+            expected += [of_plan[2]] if of_plan[1] == plan else []
+        elif line and not line.startswith("#"):
             (ignored if line.startswith("!") else bad).append(line.lstrip("!"))
-    bad, ignored = re.compile("|".join(bad)), re.compile("|".join(ignored) or "$.")
-    lines = console(directory)
+    bad, ignored, expected = (re.compile("|".join(patterns) or "$.") for patterns in (bad, ignored, expected))
+    lines = [line for line in console(directory) if not expected.search(line)]
     # a kernel's warning says in the next lines what it is about
     return [line.strip() for number, line in enumerate(lines)
             if bad.search(line) and not ignored.search(" ".join(lines[number:number + 5]))]
@@ -277,10 +282,15 @@ def unmade(environment, boots):
             yield f"boot {number}: QEMU broke each of {len(statuses)} attempts"
 
 
+def outcomes(directory):
+    """[(attack, what came of it)] of a boot of plan hostile."""
+    return [(message["name"], message["said"]) for _, message in messages(directory) if message.get("type") == "outcome"]
+
+
 def judge(run):
     """Judge all boots of a run directory, write its summary.json, return it."""
     environment = json.loads((run / "environment.json").read_text())
-    boots, built, cells, disagreements = [], {}, {}, []
+    boots, built, cells, disagreements, answers = [], {}, {}, [], {}
     for directory in sorted(path.parent for path in run.glob("*/sides.json")):
         sides = json.loads((directory / "sides.json").read_text())
         status, why = boot_verdict(directory)
@@ -292,9 +302,15 @@ def judge(run):
             boots[-1]["ept_check"] = checked
         if status == "emulator" or not (directory / "channel.jsonl").exists():
             continue
+        for name, said in outcomes(directory):
+            answers.setdefault(name, {}).setdefault(said, set()).add(directory.name)
         for result in runs(directory):
             key = (sides.get("machine", environment["machine"]), *result["cell"], sides["xen"], sides["linux"])
             cells.setdefault(key, []).append({**result, "boot": sides["boot"]})
+
+    # stock and patched are to say the same to a hostile frontend
+    disagreements += [f"attack {name}: " + ", but ".join(f"{said} ({' '.join(sorted(where))})" for said, where in answer.items())
+                      for name, answer in answers.items() if len(answer) > 1]
 
     metrics = []
     for (machine, direction, streams, xen, linux), results in sorted(cells.items(), key=lambda cell: str(cell[0])):

@@ -4,15 +4,15 @@
 usage: run.py PLAN [--machine M,M...] [--pairs X/L,X/L...] [--boots N] ...
 
 PLAN: bench (iperf3 in each direction), latency (guests that wait for each
-completion), verify (payloads checked end to end,
-then guests destroyed and grants counted), matrix (the same for many kinds of
-traffic), teardown (interfaces taken away under load), or one of the harness's
-own tests: by-hand, hang, crash, silent.
+completion), verify (payloads checked end to end, then guests destroyed and
+grants counted), matrix (the same for many kinds of traffic), teardown
+(interfaces taken away under load), hostile (a frontend that attacks netback), or
+one of the harness's own tests: by-hand, hang, crash, silent.
 
 A pair names the Xen and the Linux half, each base or patched: base/base,
-patched/patched, patched/base, base/patched. Boots go there and back through
-the list of machines and pairs (ABBA), so that a drift of the host weighs on all
-alike.
+patched/patched, patched/base, base/patched; or one of a half's mutants, as in
+patched/mutant:NAME. Boots go there and back through the list of machines and
+pairs (ABBA), so that a drift of the host weighs on all alike.
 
 The run directory, by default OUT/runs/<time>, holds for each boot the exact
 command line, both configurations, the identity of what was booted, Xen's
@@ -74,13 +74,14 @@ def script(name, *arguments, **environment):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
-    add("plan", choices=["bench", "latency", "verify", "matrix", "teardown", "by-hand", "hang", "crash", "silent"])
+    add("plan", choices=["bench", "latency", "verify", "matrix", "teardown", "hostile", "by-hand", "hang", "crash", "silent"])
     add("--machine", default="vtd", help="rows of scripts/machines, a list (default: %(default)s)")
     add("--pairs", default="base/base,patched/patched", help="Xen/Linux sides to boot (default: %(default)s)")
     add("--boots", type=int, default=2, help="boots of each pair (default: %(default)s)")
     add("--runs", type=int, default=3, help="runs of each cell in a boot (default: %(default)s)")
     add("--rounds", type=int, default=10, help="rounds of teardown (default: %(default)s)")
     add("--cases", default="all", choices=["all", "short"], help="of the matrix (default: %(default)s)")
+    add("--attacks", default="", help="of plan hostile, a list (default: all)")
     add("--seconds", type=int, default=5, help="length of a run, s (default: %(default)s)")
     add("--streams", default="1", help="parallel streams, a list (default: %(default)s)")
     add("--directions", default="domU-dom0,domU-domU,dom0-domU", help="a list (default: %(default)s)")
@@ -103,7 +104,7 @@ def options():
     if chosen.ept_check != "off" and chosen.machine.via != "bochs":
         parser.error(f"EPT_CHECK={chosen.ept_check}: only MACHINE=ept has that checker")
     for pair in chosen.pairs.split(","):
-        if [side for side in pair.split("/") if side not in ("base", "patched")] or pair.count("/") != 1:
+        if pair.count("/") != 1 or [side for side in pair.split("/") if not re.fullmatch("base|patched|mutant:.+", side)]:
             parser.error(f"PAIRS={pair}: a pair is XEN/LINUX, each base or patched")
     return chosen
 
@@ -178,7 +179,7 @@ def left(seconds, boots):
 def settings(chosen):
     """The guest-side scripts' settings, by their names (scripts/guest/rig.sh)."""
     return {"plan": chosen.plan, "backend": chosen.machine.backend, "directions": chosen.directions,
-            "streams": chosen.streams, "runs": chosen.runs, "rounds": chosen.rounds, "cases": chosen.cases, "seconds": chosen.seconds,
+            "streams": chosen.streams, "runs": chosen.runs, "rounds": chosen.rounds, "cases": chosen.cases, "attacks": chosen.attacks, "seconds": chosen.seconds,
             "copybreak": chosen.copybreak, "vcpus": chosen.guest_vcpus, "queues": chosen.guest_queues,
             "backend_vcpus": chosen.dom0_vcpus, **dict(word.split("=") for word in chosen.settings.split(",") if word)}
 
@@ -230,6 +231,7 @@ def on_host(chosen, directory, guest, image):
         together.write_bytes(ramdisk.read_bytes() + more.read_bytes())
         ramdisk = together
     command = ["env", *words, f"RIG_KERNEL={guest / 'vmlinux'}", f"RIG_RAMDISK={ramdisk}",
+               f"RIG_HOSTILE={image / 'hostile'}",
                TOP / "scripts/guest/run-plan"]
     how = channel.listen(command, directory, heard)
     with open(directory / "console.log", "w") as log:
@@ -259,7 +261,7 @@ def main():
     built = {}
     for number, (half, side) in enumerate(needed, 1):
         say(f"step {number} of {len(needed) + 2}: {half} {side}")
-        built[half, side] = script("build.sh", half, side, **marks)
+        built[half, side] = script("build.sh", half, side.replace(":", "/"), **marks)
     if chosen.machine.via == "bochs":
         say(f"step {len(needed) + 1} of {len(needed) + 2}: Bochs, guest images")
         built["bochs"] = script("bochs.sh")

@@ -18,12 +18,13 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 		i = index($0, "=")
 		printf ": \"${RIG_%s=%s}\"\n", toupper(substr($0, 5, i - 5)), substr($0, i + 1)
 	}' /proc/cmdline)"
-	: "${RIG_PLAN=bench}"		# bench latency verify teardown matrix shell; by-hand hang crash silent test the harness
+	: "${RIG_PLAN=bench}"		# bench latency verify teardown matrix hostile shell; by-hand hang crash silent test the harness
 	: "${RIG_BACKEND=dom0}"		# where netback runs: dom0, or domU for a driver domain
 	: "${RIG_DIRECTIONS=domU-dom0,domU-domU,dom0-domU}"
 	: "${RIG_STREAMS=1}"		# numbers of parallel streams, e.g. 1,8
 	: "${RIG_ROUNDS=10}"		# of run-teardown
 	: "${RIG_CASES=all}"		# of run-matrix: all or short
+	: "${RIG_ATTACKS=}"		# of run-hostile; empty: all
 	: "${RIG_RUNS=3}"		# a direction and number of streams
 	: "${RIG_SECONDS=5}"		# a run
 	: "${RIG_WARMUP=2}"		# seconds of the run before the first, 0 for none
@@ -46,6 +47,7 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_KERNEL=$RIG_DIR/vmlinux}"	# the guests'; a driver domain's is this with
 						# .backend appended, if there is one
 	: "${RIG_RAMDISK=$RIG_DIR/domU.cpio}"
+	: "${RIG_HOSTILE=$RIG_DIR/hostile}"	# the hostile frontend, a kernel
 	: "${RIG_TMP=/tmp/rig}"
 	: "${RIG_CHANNEL=/dev/stdout}"	# where the JSON lines go
 	mkdir -p "$RIG_TMP"
@@ -112,6 +114,8 @@ address() {
 	case $1 in
 	control) echo "$RIG_NET.1" ;;
 	netvm) echo "$RIG_NET.2" ;;
+	hostile) echo "$RIG_NET.20" ;;
+	peer) echo "$RIG_NET.21" ;;
 	domU[1-9]) echo "$RIG_NET.1${1#domU}" ;;
 	dom0) if [ "$RIG_BACKEND" = domU ]; then address netvm; else address control; fi ;;
 	esac
