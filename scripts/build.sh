@@ -5,10 +5,11 @@
 # (`xen`, ELF32 for multiboot, or `vmlinux`), its `config`, `build.log`, and
 # `id`: what it was made from. It is named by a hash of all that went into it
 # and never built twice.
-# Environment: XEN_DEBUG=y or LINUX_DEBUG=y (or kasan) for a debug build, JOBS.
+# Environment: XEN_DEBUG=y or LINUX_DEBUG=y (or kasan) for a debug build,
+# LINUX_MODULAR=y for netback as a module (`xen-netback.ko` beside the binary), JOBS.
 . "$(dirname "$0")/lib.sh"
 
-half=$1 state=$2
+half=$1 state=$2 modular=n
 jobs=${JOBS:-$(nproc)}
 case $half in
 xen)
@@ -19,6 +20,7 @@ linux)
 	fragments=("$TOP/Kconfig.snippet" "$TOP/scripts/rig.config") debug=${LINUX_DEBUG:-n} binary=vmlinux steps=1850
 	[ "$debug" = n ] || fragments+=("$TOP/scripts/linux-debug.config")
 	[ "$debug" != kasan ] || fragments+=("$TOP/scripts/linux-kasan.config")
+	[ "${LINUX_MODULAR:-n}" = n ] || modular=y
 	;;
 *) die "build.sh takes xen or linux, not '$half'" ;;
 esac
@@ -26,6 +28,7 @@ read -r source commit < <("$TOP/scripts/state.sh" "$half" "$state") || exit 2
 if [ "$half" = linux ]; then # what one release alone has
 	release=$(git -C "$source" show "$commit:Makefile" | sed -nE 's/^(VERSION|PATCHLEVEL) *= *//p' | paste -sd.)
 	[ ! -f "$TOP/scripts/rig-$release.config" ] || fragments+=("$TOP/scripts/rig-$release.config")
+	[ $modular = n ] || fragments+=("$TOP/scripts/linux-modular.config")
 fi
 
 key=$( (git -C "$source" rev-parse "$commit^{tree}"; cat "${fragments[@]}"; gcc -dumpfullversion) | sha256sum | cut -c1-16)
@@ -43,6 +46,7 @@ n) suffix=release ;;
 y) suffix=debug ;;
 *) suffix=$debug ;;
 esac
+[ $modular = n ] || suffix+=-modular
 objects=$OUT/obj/$(basename "$source")-$suffix
 log=$objects/build.log
 label="$half $state ($suffix)"
@@ -78,7 +82,9 @@ linux)
 		cp "$objects/wanted" "$objects/wanted.done"
 	fi
 	stuck "$objects/.config" "${fragments[@]}"
-	STEPS=$steps logged "$label" "$log" make -C "$source" O="$objects" LOCALVERSION= -j"$jobs" CC="ccache gcc" vmlinux
+	targets=(vmlinux)
+	[ $modular = n ] || targets+=(modules)
+	STEPS=$steps logged "$label" "$log" make -C "$source" O="$objects" LOCALVERSION= -j"$jobs" CC="ccache gcc" "${targets[@]}"
 	;;
 esac
 
@@ -87,6 +93,7 @@ cp "$objects/.config" "$result.new/config"
 cp "$log" "$result.new/build.log"
 printf '%s %s, %s, on %s\n' "$half" "$state" "$suffix" "$(git -C "$source" log -1 --format='%s %h' upstream)" >"$result.new/id"
 cp "$objects/$binary" "$result.new/$binary"
+[ $modular = n ] || cp "$objects/drivers/net/xen-netback/xen-netback.ko" "$result.new/"
 [ "$half" = xen ] || strip --strip-debug "$result.new/$binary"
 rm -rf "$result"
 mv "$result.new" "$result"

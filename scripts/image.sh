@@ -2,10 +2,9 @@
 # image.sh [DIRECTORY]: make the images of dom0 and of the guests, print where.
 #
 # DIRECTORY (default: OUT/image) then holds dom0.cpio, domU.cpio, latency.cpio (what
-# plan latency has besides, in both), pump and hostile for use
-# on a real host, and `manifest`,
-# which names each Debian package that went in with its version and sha256.
-# Nothing is done when nothing changed; root is not needed.
+# plan latency has besides, in both), pump and hostile for use on a real host, and
+# `manifest`, which names each Debian package that went in with its version and
+# sha256. Nothing is done when nothing changed; root is not needed.
 #
 # dom0.cpio lacks the kernels that dom0 starts domains with: initrd.sh appends an
 # archive that has them. The kernel unpacks archives that follow each other as one.

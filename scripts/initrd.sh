@@ -2,8 +2,9 @@
 # initrd.sh IMAGE BACKEND-KERNEL GUEST-KERNEL PLAN: dom0's initramfs for one boot.
 #
 # Appends to IMAGE/dom0.cpio an archive with the kernels dom0 starts domains
-# with: /guest/vmlinux for guests, /guest/vmlinux.backend for a driver domain; and
-# IMAGE/PLAN.cpio, if there is one, here and to the guests' initramfs.
+# with: /guest/vmlinux for guests, /guest/vmlinux.backend for a driver domain, and
+# netback, where that is a module of the latter; and IMAGE/PLAN.cpio, if there is
+# one, here and to the guests' initramfs.
 # Prints the path; what was made once is used again.
 . "$(dirname "$0")/lib.sh"
 
@@ -19,6 +20,7 @@ if [ ! -f "$made" ] || [ "$image/dom0.cpio" -nt "$made" ]; then
 	cp "$guest" "$work/guest/vmlinux"
 	cp "$backend" "$work/guest/vmlinux.backend"
 	[ -z "$more" ] || cat "$image/domU.cpio" "$more" >"$work/guest/domU.cpio"
+	[ ! -f "${backend%/*}/xen-netback.ko" ] || cp "${backend%/*}/xen-netback.ko" "$work/guest/"
 	(cd "$work" && find guest | cpio --quiet -o -H newc -R 0:0) >"$work/kernels.cpio"
 	cat "$image/dom0.cpio" "$work/kernels.cpio" ${more:+"$more"} >"$work/made"
 	mv "$work/made" "$made"

@@ -79,7 +79,7 @@ def options():
     add("--pairs", default="base/base,patched/patched", help="Xen/Linux sides to boot (default: %(default)s)")
     add("--boots", type=int, default=2, help="boots of each pair (default: %(default)s)")
     add("--runs", type=int, default=3, help="runs of each cell in a boot (default: %(default)s)")
-    add("--rounds", type=int, default=10, help="rounds of teardown (default: %(default)s)")
+    add("--rounds", type=int, default=12, help="rounds of teardown (default: %(default)s)")
     add("--cases", default="all", choices=["all", "short"], help="of the matrix (default: %(default)s)")
     add("--attacks", default="", help="of plan hostile, a list (default: all)")
     add("--seconds", type=int, default=5, help="length of a run, s (default: %(default)s)")
@@ -130,7 +130,8 @@ def environment(chosen, built):
         "directions": chosen.directions, "streams": chosen.streams, "boots": chosen.boots, "runs": chosen.runs,
         "seconds_each": chosen.seconds, "copybreak": chosen.copybreak, "dom0_vcpus": chosen.dom0_vcpus, "guest_vcpus": chosen.guest_vcpus,
         "guest_queues": chosen.guest_queues, "xen_debug": os.environ.get("XEN_DEBUG", "n"),
-        "linux_debug": os.environ.get("LINUX_DEBUG", "n"), "ept_check": chosen.ept_check, "settings": chosen.settings,
+        "linux_debug": os.environ.get("LINUX_DEBUG", "n"), "linux_modular": os.environ.get("LINUX_MODULAR", "n"),
+        "ept_check": chosen.ept_check, "settings": chosen.settings,
     }
 
 
@@ -261,7 +262,9 @@ def main():
     built = {}
     for number, (half, side) in enumerate(needed, 1):
         say(f"step {number} of {len(needed) + 2}: {half} {side}")
-        built[half, side] = script("build.sh", half, side.replace(":", "/"), **marks)
+        # a guest has no netback that could be a module
+        guest = {} if side in {linux for _, linux in pairs} else {"LINUX_MODULAR": "n"}
+        built[half, side] = script("build.sh", half, side.replace(":", "/"), **marks, **guest)
     if chosen.machine.via == "bochs":
         say(f"step {len(needed) + 1} of {len(needed) + 2}: Bochs, guest images")
         built["bochs"] = script("bochs.sh")

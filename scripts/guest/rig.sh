@@ -22,7 +22,7 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_BACKEND=dom0}"		# where netback runs: dom0, or domU for a driver domain
 	: "${RIG_DIRECTIONS=domU-dom0,domU-domU,dom0-domU}"
 	: "${RIG_STREAMS=1}"		# numbers of parallel streams, e.g. 1,8
-	: "${RIG_ROUNDS=10}"		# of run-teardown
+	: "${RIG_ROUNDS=12}"		# of run-teardown
 	: "${RIG_CASES=all}"		# of run-matrix: all or short
 	: "${RIG_ATTACKS=}"		# of run-hostile; empty: all
 	: "${RIG_RUNS=3}"		# a direction and number of streams
@@ -130,6 +130,9 @@ vif_config() {
 	echo "mac=$(mac "$1"),bridge=$RIG_BRIDGE,$vif_backend"
 }
 
+# load_netback: where it is a module; the rig's own lies beside the scripts.
+load_netback() { insmod "$RIG_DIR/xen-netback.ko" 2>/dev/null || modprobe xen_netback 2>/dev/null || :; }
+
 # on NAME SECONDS COMMAND: run it in that domain, bounded; its output and
 # status are ours. dom0 is the backend domain, wherever that is.
 on() {
@@ -144,6 +147,12 @@ on() {
 			{ if (lines++) print held; held = $0 }
 			END { if (lines && !(done && held == "")) print held; exit done ? status : 125 }'
 	}
+}
+
+# set_copybreak: of the vifs there are, as the run asks; stock netback has none.
+set_copybreak() {
+	[ -z "$RIG_COPYBREAK" ] ||
+		on dom0 10 "for vif in /sys/class/net/vif*; do ethtool --set-tunable \${vif##*/} rx-copybreak $RIG_COPYBREAK; done"
 }
 
 # xl, bounded: it waits for others itself.
