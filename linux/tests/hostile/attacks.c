@@ -167,7 +167,7 @@ static void revoked_mapped(struct vif *v)
 		revoke(REF_PAGE(i));
 	/* These may as well have been copied, and be long answered. */
 	note(held == nr ? "held" : held ? "held in part" : "not held");
-	if (!AWAIT(collect(v), 20000))
+	if (!settle(v))
 		note("never answered");
 	for (unsigned int i = 0; i < nr; i++)
 		if (grant_flags(REF_PAGE(i)))
@@ -190,7 +190,7 @@ static void revoked_racing(struct vif *v)
 		in_time += !!nr_in_use(4);
 		for (unsigned int j = 0; j < 4; j++)
 			revoke(REF_PAGE(j));
-		unanswered += !AWAIT(collect(v), 5000);
+		unanswered += !settle(v);
 		for (unsigned int j = 0; j < 4; j++)
 			grant_page(j);
 	}
@@ -532,7 +532,7 @@ static void control_ring(struct vif *v)
 	v->ctrl->req_prod = i;
 	hypercall2(__HYPERVISOR_event_channel_op, EVTCHNOP_send,
 		   (unsigned long)&send);
-	AWAIT(READ(*answered) == i, 5000);
+	AWAIT(READ(*answered) == i, SETTLE);
 
 	for (i = 0; i < ARRAY_SIZE(requests) && i < READ(*answered); i++)
 		said[i] = '0' + v->ctrl->ring[i].rsp.status;
@@ -551,11 +551,11 @@ static void keep_full(struct vif *v)
 			packet(v, 4, PAGE_SIZE - 1, 0);
 		push(v);
 		if (!AWAIT(collect(v) || v->prod - v->cons <= SLOTS / 2,
-			   10000))
+			   SETTLE))
 			break;
 	}
 	say("# flood: %u packets", nr);
-	note(AWAIT(collect(v), 10000) ? "all answered" : "some unanswered");
+	note(settle(v) ? "all answered" : "some unanswered");
 	v->first = v->prod;
 }
 

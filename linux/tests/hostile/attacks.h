@@ -20,7 +20,9 @@ extern const unsigned int nr_attacks;
 /* main.c */
 extern struct vif peer; /* of the same guest, for packets to be held in */
 void note(const char *fmt, ...) format(1, 2);
-bool settle(struct vif *v); /* wait for what is out to be answered */
+/* Wait for what is out to be answered; false if it is not, in SETTLE ms. */
+#define SETTLE 60000
+bool settle(struct vif *v);
 bool alive(struct vif *v);
 
 #endif

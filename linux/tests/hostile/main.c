@@ -7,8 +7,7 @@
 #include "attacks.h"
 
 #define ETHERTYPE	0x88b5 /* for experiments */
-#define SETTLE		60000 /* ms to wait for an answer, */
-#define SETTLE_SHUT	500 /* and when the interface is known to be shut */
+#define SETTLE_SHUT	500 /* ms, when the interface is known to be shut */
 
 static struct vif vif;
 struct vif peer;
