@@ -33,6 +33,13 @@ BOOT_FILES = ("sides.json", "outcome.json", "channel.jsonl", "console.log", "com
 MACHINE_PATH = re.compile(r"/[^\s',=:]*/(?=(?:built|image)/|[^/\s']+/(?:console|trace)\.log)")
 
 
+EPT_COUNTS = ("rewalks", "stale", "stale_after_release", "releases", "released_while_cached")
+EPT_HEAD = (">walks repeated by the checker", ">stale uses", ">after release", ">pages released", ">of them while cached")
+EPT_MEANING = ("In Bochs, with an EPT TLB that forgets nothing until an INVEPT covers it. A stale use is of a translation that no "
+               "INVEPT dropped and whose EPT entry has changed; after release, of a page that Xen had given back, which is what "
+               "must never happen.")
+
+
 def fail(text):
     raise report.Missing(text)
 
@@ -139,6 +146,9 @@ def bench(runs, into):
         (key, "; ".join(dict.fromkeys(str(run["environment"].get(key, "-")) for run in summaries)))
         for key in environment if key != "command"))]
     text += rows(("built", "what", "sha256"), ((name, what["id"], what["sha256"][:16]) for name, what in summary["built"].items()))
+    checked = [(boot["directory"], *(f"{boot['ept_check'][key]:,}" for key in EPT_COUNTS)) for boot in summary["boots"] if boot.get("ept_check")]
+    if checked:
+        text += ["## EPT checker", "", *rows(("boot", *EPT_HEAD), checked), EPT_MEANING, ""]
     text += ["## Boots", "", *rows(("boot", "verdict"), ((boot["directory"], boot["why"]) for boot in summary["boots"]))]
     return text
 
@@ -166,15 +176,10 @@ def ept(raw, into):
         verdict = re.search(r"(\d+) passed \((\d+) skipped\), (\d+) failed", said)
         if not verdict:
             fail(f"{into.name}: {path.name} holds no verdict")
-        lines.append((path.stem, *verdict.groups(), *(f"{checked[key]:,}" for key in (
-            "rewalks", "stale", "stale_after_release", "releases", "released_while_cached"))))
+        lines.append((path.stem, *verdict.groups(), *(f"{checked[key]:,}" for key in EPT_COUNTS)))
     return ["Made by", "", *(f"    MACHINES=ept EPT_CHECK=on scripts/selftest.sh {'' if line[0] == 'patched' else 'mutant/'}{line[0]}"
                              for line in lines), "",
-            *rows(("hypervisor", ">tests passed", ">of them skipped", ">failed", ">walks repeated by the checker",
-                   ">stale uses", ">after release", ">pages released", ">of them while cached"), lines),
-            "The test kernel in Bochs, whose EPT TLB forgets nothing until an INVEPT covers it. A stale use is of a translation "
-            "that no INVEPT dropped and whose EPT entry has changed; after release, of a page that Xen had given back, which is "
-            "what must never happen.", ""]
+            *rows(("hypervisor", ">tests passed", ">of them skipped", ">failed", *EPT_HEAD), lines), EPT_MEANING, ""]
 
 
 # Publishing and checking
