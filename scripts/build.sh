@@ -2,9 +2,9 @@
 # build.sh xen|linux STATE: build a half, print the directory of the result.
 #
 # STATE as for state.sh: base, patched, N, or a mutant. The result holds the binary
-# (`xen`, ELF32 for multiboot, or `vmlinux`), its `config`, `build.log`, and
-# `id`: what it was made from. It is named by a hash of all that went into it
-# and never built twice.
+# (`xen`, ELF32 for multiboot, or `vmlinux`), its `config`, `build.log`, `id`:
+# what it was made from, and `symbols`: where its functions are, as nm tells. It
+# is named by a hash of all that went into it and never built twice.
 # Environment: XEN_DEBUG=y or LINUX_DEBUG=y (or kasan) for a debug build,
 # LINUX_MODULAR=y for netback as a module (`xen-netback.ko` beside the binary), JOBS.
 . "$(dirname "$0")/lib.sh"
@@ -13,11 +13,11 @@ half=$1 state=$2 modular=n
 jobs=${JOBS:-$(nproc)}
 case $half in
 xen)
-	fragments=("$TOP/scripts/xen.config") debug=${XEN_DEBUG:-n} binary=xen steps=700
+	fragments=("$TOP/scripts/xen.config") debug=${XEN_DEBUG:-n} binary=xen symbols=xen-syms steps=700
 	[ "$debug" = n ] || fragments+=("$TOP/scripts/xen-debug.config")
 	;;
 linux)
-	fragments=("$TOP/Kconfig.snippet" "$TOP/scripts/rig.config") debug=${LINUX_DEBUG:-n} binary=vmlinux steps=1850
+	fragments=("$TOP/Kconfig.snippet" "$TOP/scripts/rig.config") debug=${LINUX_DEBUG:-n} binary=vmlinux symbols=vmlinux steps=1850
 	[ "$debug" = n ] || fragments+=("$TOP/scripts/linux-debug.config")
 	[ "$debug" != kasan ] || fragments+=("$TOP/scripts/linux-kasan.config")
 	[ "${LINUX_MODULAR:-n}" = n ] || modular=y
@@ -94,6 +94,7 @@ cp "$log" "$result.new/build.log"
 printf '%s %s, %s, on %s\n' "$half" "$state" "$suffix" "$(git -C "$source" log -1 --format='%s %h' upstream)" >"$result.new/id"
 cp "$objects/$binary" "$result.new/$binary"
 [ $modular = n ] || cp "$objects/drivers/net/xen-netback/xen-netback.ko" "$result.new/"
+nm -n "$objects/$symbols" | grep -i ' t ' >"$result.new/symbols"
 [ "$half" = xen ] || strip --strip-debug "$result.new/$binary"
 rm -rf "$result"
 mv "$result.new" "$result"

@@ -54,6 +54,7 @@ make_images() {
 	archive domU
 	tree dom0 "${dom0_programs[@]}"
 	cp "$dir/domU.cpio" "$work/hostile" "$work/dom0/guest/"
+	cp "$work/marker" "$work/dom0/bin/"
 	echo 'autoballoon="off"' >"$work/dom0/etc/xen/xl.conf"
 	archive dom0
 	root=$work/latency

@@ -22,6 +22,13 @@ CPU = "EPYC,-monitor,-rdtscp,-xsave,-avx,-avx2,-f16c,-fma"
 FIRST_NODE = 512  # MiB, of Xen's own node
 XEN = ("dom0=pvh numa=on dom0_nodes=1 dom0_mem={dom0_mem} dom0_max_vcpus={dom0_vcpus} cpuidle=no "
        "console=com1 com1=115200,8n1 loglvl=all guest_loglvl=all")
+# How time passes in the machine. icount: all CPUs in one thread by turns, a
+# nanosecond an instruction, idle time skipped, and nothing from outside that
+# differs from run to run. It counts instructions; what a flush costs is not in it.
+# calibrated: the same, and Xen lets a time pass for each flush (scripts/prices).
+ICOUNT = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-seed", "1",
+          "-rtc", "base=2026-01-01,clock=vm"]
+MODES = {"threads": ["-accel", "tcg,thread=multi"], "icount": ICOUNT, "calibrated": ICOUNT}
 # An emulated machine may be starved of its host for longer than RCU bears.
 DOM0 = "console=hvc0 loglevel=6 rcupdate.rcu_cpu_stall_timeout=150"
 
@@ -45,13 +52,13 @@ def version(_):
 def command(machine, directory, xen, kernel, initrd, options):
     """The QEMU command line, as a list.
 
-    options: dom0_mem, dom0_vcpus, cpus (those domains run on), memory (MiB), and
-    further words for the command lines of xen and dom0. kernel and initrd are
-    dom0's.
+    options: dom0_mem, dom0_vcpus, cpus (those domains run on), memory (MiB), mode
+    (of MODES), plugin (of scripts/icount), and further words for the command lines
+    of xen and dom0. kernel and initrd are dom0's.
     """
     xen_line = " ".join([XEN.format(**options), machine.xen, options.get("xen", "")]).strip()
     dom0_line = f"{DOM0} {options.get('dom0', '')}"
-    line = [program(), "-M", "q35,kernel-irqchip=split", "-accel", "tcg,thread=multi", "-cpu", CPU,
+    line = [program(), "-M", "q35,kernel-irqchip=split", *MODES[options["mode"]], "-cpu", CPU,
             "-smp", str(options["cpus"] + 1), "-m", f"{options['memory']}M",
             "-object", f"memory-backend-ram,id=ram0,size={FIRST_NODE}M",
             "-object", f"memory-backend-ram,id=ram1,size={options['memory'] - FIRST_NODE}M",
@@ -60,6 +67,8 @@ def command(machine, directory, xen, kernel, initrd, options):
             *shlex.split(machine.options),
             "-serial", f"file:{directory}/console.log",
             "-chardev", "stdio,id=channel,signal=off", "-serial", "chardev:channel"]
+    if options.get("plugin"):
+        line += ["-plugin", f"{options['plugin']},totals={directory}/instructions.jsonl,profile={directory}/profile"]
     if machine.trace:
         line += ["-trace", machine.trace, "-msg", "timestamp=on", "-D", f"{directory}/trace.log"]
     # a comma separates multiboot modules, hence the doubled ones inside a name

@@ -40,6 +40,7 @@ import time
 
 import bochs
 import channel
+import instructions
 import judge
 import machines
 import qemu
@@ -48,6 +49,7 @@ import report
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BEGAN = time.time()
 EMULATORS = {"qemu": qemu, "bochs": bochs}
+SLOWER = 10  # a mode of one thread, with every block counted, takes that much longer at most
 RETRIES = 2  # of a boot that QEMU broke (judge.interrupted_twice)
 # TCP makes its packets as large as what it sends in a millisecond, of time and
 # not of work: an emulated sender would get stuck at two segments a packet, and
@@ -92,6 +94,8 @@ def options():
     add("--settings", default="", help="more of scripts/guest/rig.sh, as balloon=1,backend_p2m=altp2m")
     add("--ept-check", default="off", choices=["off", "on", "ignore-invept"],
         help="of machine ept: look for stale EPT translations; ignore-invept has to find some")
+    add("--mode", default="threads", choices=list(qemu.MODES), help="how time passes in QEMU (default: %(default)s)")
+    add("--prices", default="", help="of mode calibrated, ns: of a TLB flush, of each remote CPU in it, of an IOTLB flush")
     add("--run", type=pathlib.Path, help="the run directory (default: OUT/runs/<time>)")
     chosen = parser.parse_args()
     try:
@@ -103,6 +107,10 @@ def options():
         parser.error("the machines of one run are started in the same way: see scripts/machines")
     if chosen.ept_check != "off" and chosen.machine.via != "bochs":
         parser.error(f"EPT_CHECK={chosen.ept_check}: only MACHINE=ept has that checker")
+    if chosen.mode != "threads" and chosen.machine.via != "qemu":
+        parser.error(f"MODE={chosen.mode}: only QEMU has that mode")
+    if bool(chosen.prices) != (chosen.mode == "calibrated") or chosen.prices and not re.fullmatch(r"\d+,\d+,\d+", chosen.prices):
+        parser.error(f"PRICES={chosen.prices}: MODE=calibrated, and it alone, takes three prices in ns, as 1000,100,500")
     for pair in chosen.pairs.split(","):
         if pair.count("/") != 1 or [side for side in pair.split("/") if not re.fullmatch("base|patched|mutant:.+", side)]:
             parser.error(f"PAIRS={pair}: a pair is XEN/LINUX, each base or patched")
@@ -126,7 +134,7 @@ def environment(chosen, built):
         "rig": commit.stdout.strip(), "emulated": emulator is not None, "emulator": emulator and emulator.version(built.get("bochs")),
         "host_cpu": model[0] if model else platform.machine(), "host_cpus": os.cpu_count(),
         "command": shlex.join(["scripts/run.py", *said]),
-        "plan": chosen.plan, "machine": ",".join(machine.name for machine in chosen.machines), "pairs": chosen.pairs,
+        "plan": chosen.plan, "machine": ",".join(machine.name for machine in chosen.machines), "pairs": chosen.pairs, "mode": chosen.mode, "prices": chosen.prices,
         "directions": chosen.directions, "streams": chosen.streams, "boots": chosen.boots, "runs": chosen.runs,
         "seconds_each": chosen.seconds, "copybreak": chosen.copybreak, "dom0_vcpus": chosen.dom0_vcpus, "guest_vcpus": chosen.guest_vcpus,
         "guest_queues": chosen.guest_queues, "xen_debug": os.environ.get("XEN_DEBUG", "n"),
@@ -205,14 +213,22 @@ def boot(chosen, directory, built, xen, linux):
     emulator = EMULATORS[chosen.machine.via]
     xen, linux, guest = built["xen", xen], built["linux", linux], built["linux", "base"]
     initrd = script("initrd.sh", str(built["image"]), str(linux / "vmlinux"), str(guest / "vmlinux"), chosen.plan)
-    for source, name in ((xen / "config", "xen.config"), (linux / "config", "linux.config")):
-        shutil.copy(source, directory / name)
+    for built_half, name in ((xen, "xen"), (linux, "linux")):
+        shutil.copy(built_half / "config", directory / f"{name}.config")
+        if "plugin" in built and (built_half / "symbols").exists():
+            shutil.copy(built_half / "symbols", directory / f"{name}.symbols")
     if chosen.machine.via == "bochs":
         # no processor is Xen's alone there
         cpus, memory, words = chosen.dom0_vcpus, {"dom0_mem": "768M", "memory": 1536}, {}
     else:
         cpus = max(2, chosen.dom0_vcpus)
-        memory, words = {"dom0_mem": "1G", "memory": 3072}, {"cpus": f"1-{cpus}"}
+        memory, words = {"dom0_mem": "1G", "memory": 3072, "mode": chosen.mode}, {"cpus": f"1-{cpus}"}
+    if "plugin" in built:
+        # whose CPU it was tells whose instructions they are
+        cpus, guests = chosen.dom0_vcpus + 2 * chosen.guest_vcpus, chosen.dom0_vcpus + 1
+        prices = "price_tlb={} price_tlb_cpu={} price_iotlb={}".format(*chosen.prices.split(",")) if chosen.prices else ""
+        memory.update(plugin=built["plugin"], xen=f"dom0_vcpus_pin {prices}".strip())
+        words.update(cpus=f"{guests}-{cpus}", warmup=1)
     words.update(settings(chosen), **EMULATED)
     command = emulator.command(chosen.machine, directory, xen / "xen", linux / "vmlinux", initrd, {
         **memory, "dom0_vcpus": chosen.dom0_vcpus, "cpus": cpus, "built": built.get("bochs"), "check": chosen.ept_check,
@@ -258,7 +274,7 @@ def main():
     needed = [] if host else sorted({("xen", x) for x, _ in pairs} | {("linux", l) for _, l in pairs})
     needed += [("linux", "base")] if ("linux", "base") not in needed else []
     # where Xen says when it gives pages back, the checker can tell what that was too early for
-    marks = {"XEN_MARKS": "n" if chosen.ept_check == "off" else "y"}
+    marks = {"XEN_MARKS": "n" if chosen.ept_check == "off" else "y", "XEN_PRICES": "y" if chosen.prices else "n"}
     built = {}
     for number, (half, side) in enumerate(needed, 1):
         say(f"step {number} of {len(needed) + 2}: {half} {side}")
@@ -271,6 +287,10 @@ def main():
     else:
         say(f"step {len(needed) + 1} of {len(needed) + 2}: guest images")
     built["image"] = script("image.sh")
+    if chosen.mode != "threads":
+        built["plugin"] = script("icount.sh")
+        channel.BOOT_TIMEOUT *= SLOWER
+        channel.SILENCE_TIMEOUT *= SLOWER
 
     begin(run, {**environment(chosen, built), "scheduled": len(order)})
     say(f"step {len(needed) + 2} of {len(needed) + 2}: {len(order)} boots into {run}")
@@ -301,6 +321,8 @@ def main():
 
     summary = judge.judge(run)
     print(report.table(summary))
+    if "plugin" in built:
+        instructions.table(instructions.read(run))
     say(f"kept in {run}")
     sys.exit(0 if summary["status"] == "pass" else 1)
 

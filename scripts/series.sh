@@ -2,7 +2,7 @@
 # series.sh ACTION xen|linux ...: the patch series and their work trees.
 #
 #   list HALF DIR [KIND]      the patches (or the rig's own of scripts/KIND,
-#                             counters or marks) that fit the source in DIR,
+#                             counters, marks or prices) that fit the source in DIR,
 #                             one path a line, in order
 #   lay HALF WORK [BASE]      make the git work tree WORK at commit BASE
 #                             (default: the source's) with the series applied
@@ -22,7 +22,7 @@ release() {
 	esac | head -n 2 | paste -sd.
 }
 
-# patches HALF DIR [counters|marks]: the directory that fits.
+# patches HALF DIR [counters|marks|prices]: the directory that fits.
 patches() {
 	local base=$TOP/$1 own
 	own=patches-$(release "$1" "$2")

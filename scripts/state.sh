@@ -5,9 +5,10 @@
 # patches), and of Xen `fault-injection` or `mutant/NAME`: the series with
 # what xen/tests/ has under that name. The rig's own counters
 # (scripts/counters) are added to each, on top, unless COUNTERS=n, and with
-# XEN_MARKS=y its marks for the EPT checker (scripts/marks). Prints the source
-# directory and the commit; touches no file of the work tree, so that a build
-# stays incremental.
+# XEN_MARKS=y its marks for the EPT checker (scripts/marks), with XEN_PRICES=y
+# what lets a flush take a given time (scripts/prices, needs the counters). Prints
+# the source directory and the commit; touches no file of the work tree, so that
+# a build stays incremental.
 . "$(dirname "$0")/lib.sh"
 
 half=$1 state=$2
@@ -31,6 +32,7 @@ esac
 counters=()
 [ "${COUNTERS:-y}" = n ] || mapfile -t counters < <("$TOP/scripts/series.sh" list "$half" "$dir" counters)
 [ "$half${XEN_MARKS:-n}" != xeny ] || mapfile -t -O ${#counters[@]} counters < <("$TOP/scripts/series.sh" list xen "$dir" marks)
+[ "$half${XEN_PRICES:-n}" != xeny ] || mapfile -t -O ${#counters[@]} counters < <("$TOP/scripts/series.sh" list xen "$dir" prices)
 
 upstream=$(git -C "$dir" rev-parse upstream)
 inputs=$( (echo "$upstream"; cat /dev/null "${series[@]}" "${counters[@]}" "${mutation[@]}") | sha256sum | cut -c1-16)
