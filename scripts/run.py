@@ -82,7 +82,7 @@ def options():
     add("--boots", type=int, default=2, help="boots of each pair (default: %(default)s)")
     add("--runs", type=int, default=3, help="runs of each cell in a boot (default: %(default)s)")
     add("--rounds", type=int, default=12, help="rounds of teardown (default: %(default)s)")
-    add("--cases", default="all", choices=["all", "short"], help="of the matrix (default: %(default)s)")
+    add("--cases", default="all", help="of the matrix: all, short, or those of one path (default: %(default)s)")
     add("--attacks", default="", help="of plan hostile, a list (default: all)")
     add("--seconds", type=int, default=5, help="length of a run, s (default: %(default)s)")
     add("--streams", default="1", help="parallel streams, a list (default: %(default)s)")

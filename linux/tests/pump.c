@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define CHUNK		(256 * 1024)
-#define CONNECT_TRIES	50
+#define CONNECT_TRIES	150
 #define CONNECT_PAUSE	200000	/* us between two tries */
 #define PEER_TIMEOUT	60	/* s without one byte moved */
 #define QUIET_TIMEOUT	10	/* s after which no datagram is on its way */
@@ -56,7 +56,7 @@ static const char usage[] =
 "\n"
 "recv accepts one connection on PORT, reads to its end and compares what came\n"
 "with the BYTES bytes that SEED stands for; send connects to it, trying for\n"
-"10 s, and sends them. Both print one line:\n"
+"30 s, and sends them. Both print one line:\n"
 "    ROLE bytes=N sum=HEX first_bad=OFFSET|none seconds=S\n"
 "\n"
 "-u SIZE    datagrams of SIZE bytes instead, a multiple of 8; HOST may be a\n"

@@ -23,7 +23,7 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_DIRECTIONS=domU-dom0,domU-domU,dom0-domU}"
 	: "${RIG_STREAMS=1}"		# numbers of parallel streams, e.g. 1,8
 	: "${RIG_ROUNDS=12}"		# of run-teardown
-	: "${RIG_CASES=all}"		# of run-matrix: all or short
+	: "${RIG_CASES=all}"		# of run-matrix: all, short, or a path
 	: "${RIG_ATTACKS=}"		# of run-hostile; empty: all
 	: "${RIG_RUNS=3}"		# a direction and number of streams
 	: "${RIG_SECONDS=5}"		# a run
