@@ -3,7 +3,7 @@
 # that scripts/guest/run-hostile expects of it, the same on both sides, and what it
 # had granted is free again in the end. Mutants of netback show that these can fail.
 . "$(dirname "$0")/../test/tap.sh"
-mutants=(cross-page page-stays-mapped)
+mutants=(cross-page page-stays-mapped frag-list-counts-frags empty-slot-copied)
 plan $((1 + ${#mutants[@]}))
 
 # hostile NAME ARGUMENT...: a run, which is kept until the next time.
