@@ -25,6 +25,7 @@ import sys
 
 import costmodel
 import instructions
+import report
 
 STOCK, XEN_HALF, BOTH = costmodel.STOCK, costmodel.XEN_HALF, costmodel.BOTH
 DIRECTIONS = ("domU-dom0", "domU-domU")
@@ -87,12 +88,8 @@ def main():
         simulated = figures["gbps"] / scale
         rows.append([direction, str(streams), pair, f"{simulated:.2f}", f"{published:.2f}" if published else "-",
                      costmodel.error(simulated, published) if published else "-"])
-    instructions.print_rows(rows)
+    print("\n".join(report.drawn(rows)))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (OSError, ValueError, KeyError) as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        sys.exit(2)
+    report.called(main)

@@ -18,8 +18,9 @@ growth with batch size and CPUs, are predicted.
 
 What several streams do beyond f is not in the model: locks that are contended,
 CPUs that sleep deeper when there is less to do, work done in parallel.
-Of several RESULTS the first that has a cell counts; a number of streams not
-measured takes the nearest measured one's.
+Of several RESULTS the first that has a cell counts, and those of MODE=calibrated
+are passed over: their instructions are longer by the prices. A number of streams
+not measured takes the nearest measured one's.
 """
 
 import csv
@@ -28,17 +29,14 @@ import pathlib
 import sys
 
 import instructions
-from instructions import print_rows
+import report
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PUBLISHED = TOP / "results/published-pvh-netback.csv"
+PUBLISHED_CPUS = 96
 PAGE = 4096
 STOCK, XEN_HALF, BOTH = "base/base", "patched/base", "patched/patched"
 NAMES = {STOCK: "stock", XEN_HALF: "patched Xen, stock netback", BOTH: "both halves"}
-
-
-class Lacking(Exception):
-    """A figure that the results given do not have; its text says which."""
 
 
 def microseconds(gbps):
@@ -57,7 +55,10 @@ def measured(directories):
     """{(direction, streams, pair): {"work": instructions a page, "flushes": and "grants": a page}} of all results."""
     cells = {}
     for directory in directories:
-        counted = instructions.cells(json.loads((directory / "instructions.json").read_text()))
+        kept = json.loads((directory / "instructions.json").read_text())
+        if kept["environment"].get("prices"):
+            continue
+        counted = instructions.cells(kept)
         summary = json.loads((directory / "summary.json").read_text())
         for row in summary["metrics"]:
             cell = (row["direction"], row["streams"], f"{row['xen']}/{row['linux']}")
@@ -74,7 +75,7 @@ def nearest(cells, direction, streams, pair):
     """The cell of that number of streams, or of the nearest measured one."""
     known = [cell for cell in cells if (cell[0], cell[2]) == (direction, pair)]
     if not known:
-        raise Lacking(f"no figures of {direction} {pair} in the results given")
+        raise report.Missing(f"no figures of {direction} {pair} in the results given")
     return cells[min(known, key=lambda cell: (abs(cell[1] - streams), cell[1]))]
 
 
@@ -107,57 +108,58 @@ def fit(table, cells):
                      for (direction, streams), (base, _) in table.items() if direction != "dom0-domU"])
 
 
-def model(cells, c, price, direction, streams, pair):
-    """Gbit/s of a row by the model; None for rows without a flush, which tell nothing."""
-    return predict(c, price, page_work(cells, direction, streams, pair), nearest(cells, direction, streams, pair)["flushes"])
+def rows(table, cells, c, price):
+    """[(direction, streams, base, patched, {pair: by the model})], Gbit/s; none of dom0-domU, which unmaps nothing."""
+    return [(direction, streams, base, patched, {pair: predict(
+        c, price, page_work(cells, direction, streams, pair), nearest(cells, direction, streams, pair)["flushes"]) for pair in NAMES})
+            for (direction, streams), (base, patched) in table.items() if direction != "dom0-domU"]
 
 
 def error(predicted, known):
     return f"{100 * (predicted / known - 1):+.0f} %"
 
 
-def report(table, cells):
-    """Print the fit, its test and the predictions."""
-    c, price = fit(table, cells)
-    print(f"Predicted in closed form, with these prices: an instruction {1e3 * c:.3f} ns, a batch {price:.1f} us.\n"
-          "Fitted to the base column of results/published-pvh-netback.csv; its patched column was not used.\n"
-          f"Instructions and flushes a page are measured: results/{', results/'.join(sorted({cell['from'] for cell in cells.values()}))}.\n")
-    rows = [["direction", "streams", "base: published", "fitted", "error", "Xen half: published", "predicted", "error", "both halves: predicted"]]
-    for (direction, streams), (base, patched) in table.items():
-        if direction == "dom0-domU":
-            continue
-        by = {pair: model(cells, c, price, direction, streams, pair) for pair in (STOCK, XEN_HALF, BOTH)}
-        rows.append([direction, str(streams), f"{base:.2f}", f"{by[STOCK]:.2f}", error(by[STOCK], base), f"{patched:.2f}",
-                     f"{by[XEN_HALF]:.2f}", error(by[XEN_HALF], patched), f"{by[BOTH]:.2f}"])
-    print_rows(rows)
-    print("Gbit/s. dom0-domU unmaps nothing: its first row gave the price of an instruction, and the model says nothing of the others.\n")
+def by_batch(cells, c, price):
+    """[(grants a flush, Gbit/s)], and how many grants a page has, where all of them are mapped."""
+    cell = nearest(cells, "domU-dom0", 1, XEN_HALF)
+    work = page_work(cells, "domU-dom0", 1, XEN_HALF)
+    return [(str(size), f"{predict(c, price, work, cell['grants'] / size):.2f}") for size in (1, 2, 4, 8, 16, 32, 64, 128, 256)], cell["grants"]
 
-    direction = "domU-dom0"
-    work, grants = page_work(cells, direction, 1, XEN_HALF), nearest(cells, direction, 1, XEN_HALF)["grants"]
-    print(f"Predicted for {direction}, 1 stream, all pages mapped ({grants:.2f} grants a page), by grants a flush:\n")
-    print_rows([["grants a flush", "Gbit/s"]] + [[str(size), f"{predict(c, price, work, grants / size):.2f}"]
-                                                for size in (1, 2, 4, 8, 16, 32, 64, 128, 256)])
-    flushes = {pair: nearest(cells, direction, 1, pair)["flushes"] for pair in NAMES}
-    print("\nPredicted by CPUs of dom0. How much of a batch's price is for each CPU the table cannot tell (all its rows have 96):\n"
-          "in each cell none of it, half of it, and all of it.\n")
-    rows = [["CPUs"] + list(NAMES.values())]
-    for cpus in (2, 4, 8, 16, 32, 64, 96):
-        rows.append([str(cpus)] + [" ".join(
-            f"{predict(c, price * (1 - share + share * (cpus - 1) / 95), page_work(cells, direction, 1, pair), flushes[pair]):.2f}"
-            for share in (0, 0.5, 1)) for pair in NAMES])
-    print_rows(rows)
+
+def by_cpus(cells, c, price):
+    """[(CPUs, Gbit/s of each of NAMES)]: with none, half and all of a batch's price being for each remote CPU."""
+    def figures(cpus, pair):
+        work, flushes = page_work(cells, "domU-dom0", 1, pair), nearest(cells, "domU-dom0", 1, pair)["flushes"]
+        return " ".join(f"{predict(c, price * (1 - share + share * (cpus - 1) / (PUBLISHED_CPUS - 1)), work, flushes):.2f}" for share in (0, 0.5, 1))
+    return [(str(cpus), *(figures(cpus, pair) for pair in NAMES)) for cpus in (2, 4, 8, 16, 32, 64, PUBLISHED_CPUS)]
+
+
+def text(table, cells):
+    """The fit, its test and the predictions."""
+    c, price = fit(table, cells)
+    compared = [(direction, str(streams), f"{base:.2f}", f"{by[STOCK]:.2f}", error(by[STOCK], base), f"{patched:.2f}",
+                 f"{by[XEN_HALF]:.2f}", error(by[XEN_HALF], patched), f"{by[BOTH]:.2f}")
+                for direction, streams, base, patched, by in rows(table, cells, c, price)]
+    batches, grants = by_batch(cells, c, price)
+    return "\n".join([
+        f"Predicted in closed form, with these prices: an instruction {1e3 * c:.3f} ns, a batch {price:.1f} us.",
+        "Fitted to the base column of results/published-pvh-netback.csv; its patched column was not used.",
+        f"Instructions and flushes a page are measured: {', '.join(sorted({cell['from'] for cell in cells.values()}))}.", "",
+        *report.drawn([("direction", "streams", "base: published", "fitted", "error", "Xen half: published", "predicted", "error",
+                        "both halves: predicted"), *compared]),
+        "Gbit/s. dom0-domU unmaps nothing: its first row gave the price of an instruction, and the model says nothing of the others.", "",
+        f"Predicted for domU-dom0, 1 stream, all pages mapped ({grants:.2f} grants a page), by grants a flush:", "",
+        *report.drawn([("grants a flush", "Gbit/s"), *batches]), "",
+        "Predicted for domU-dom0, 1 stream, by CPUs of dom0. How much of a batch's price is for each CPU the table cannot tell",
+        f"(all its rows have {PUBLISHED_CPUS}): in each cell none of it, half of it, and all of it.", "",
+        *report.drawn([("CPUs", *NAMES.values()), *by_cpus(cells, c, price)])])
 
 
 def main():
     if len(sys.argv) < 2:
-        print("error: usage: costmodel.py RESULTS..., directories with instructions.json and summary.json", file=sys.stderr)
-        sys.exit(2)
-    try:
-        report(published(), measured([pathlib.Path(path) for path in sys.argv[1:]]))
-    except (Lacking, OSError, ValueError, KeyError) as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        sys.exit(2)
+        raise report.Missing("usage: costmodel.py RESULTS..., directories with instructions.json and summary.json")
+    print(text(published(), measured([pathlib.Path(path) for path in sys.argv[1:]])))
 
 
 if __name__ == "__main__":
-    main()
+    report.called(main)

@@ -22,10 +22,12 @@ import statistics
 import sys
 
 import judge
+import report
 
 TOLERANCE = float(os.environ.get("TOLERANCE", 2))  # %
 PARTS = ("dom0_xen", "dom0_linux", "dom0_user", "guests")
-ORDER = {"base/base": 0, "base/patched": 1, "patched/base": 2, "patched/patched": 3}
+HEAD = ("direction", "streams", "xen/linux", "Gbit/s, virtual", "dom0 Xen", "dom0 Linux", "dom0 programs", "guests", "all", "against base")
+MEANING = "Million instructions a MiB received. dom0 Xen: of Xen on dom0's CPUs; guests: with what Xen does on theirs."
 
 
 def parts(cpus, dom0_vcpus):
@@ -85,27 +87,21 @@ def cells(data):
             grouped.setdefault((run["direction"], run["streams"], run["pair"]), []).append(
                 {"gbps": run["gbps"], **figures, "all": sum(figures.values())})
     return {cell: {name: statistics.median(each[name] for each in group) for name in group[0]}
-            for cell, group in sorted(grouped.items(), key=lambda item: (item[0][0], item[0][1], ORDER[item[0][2]]))}
+            for cell, group in sorted(grouped.items(), key=lambda item: (item[0][0], item[0][1], report.PAIRS.index(item[0][2])))}
 
 
-def print_rows(rows):
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    rows.insert(1, ["-" * width for width in widths])
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+def lines(data):
+    """The cells under HEAD; the first pair of a cell is what the others are compared with."""
+    base = {}
+    for (direction, streams, pair), figures in cells(data).items():
+        first = base.setdefault((direction, streams), (pair, figures["all"]))
+        yield (direction, str(streams), pair, f"{figures['gbps']:.3f}", *(f"{figures[part]:.2f}" for part in PARTS),
+               f"{figures['all']:.2f}", "-" if first[0] == pair else f"{100 * (figures['all'] / first[1] - 1):+.1f} %")
 
 
 def table(data):
-    """Print the cells; the first pair of a cell is what the others are compared with."""
-    rows, base = [["direction", "streams", "xen/linux", "Gbit/s", "dom0 Xen", "dom0 Linux", "dom0 programs", "guests", "all",
-                   "against base"]], {}
-    for (direction, streams, pair), figures in cells(data).items():
-        first = base.setdefault((direction, streams), (pair, figures["all"]))
-        rows.append([direction, str(streams), pair, f"{figures['gbps']:.3f}"] + [f"{figures[part]:.2f}" for part in PARTS] +
-                    [f"{figures['all']:.2f}", "-" if first[0] == pair else f"{100 * (figures['all'] / first[1] - 1):+.1f} %"])
-    print_rows(rows)
-    print("Million instructions a MiB received; Gbit/s in virtual time, an instruction a nanosecond, all CPUs in turn.\n"
-          "The price of a TLB or IOTLB flush is not in it.")
+    """The cells as text."""
+    return "\n".join([*report.drawn([HEAD, *lines(data)]), MEANING, report.kind_of_time(data["environment"])])
 
 
 def differences(one, other):
@@ -120,7 +116,7 @@ def main():
         print("error: usage: instructions.py RUN [AGAIN]", file=sys.stderr)
         sys.exit(2)
     data = [read(pathlib.Path(path)) for path in sys.argv[1:]]
-    table(data[0])
+    print(table(data[0]))
     if any(not run["gbps"] or "guests" not in run for each in data for run in each["runs"]) or not all(each["runs"] for each in data):
         print("error: a run has no figure, or no boot was good", file=sys.stderr)
         sys.exit(1)
@@ -134,8 +130,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (OSError, ValueError, KeyError) as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        sys.exit(2)
+    report.called(main)

@@ -41,7 +41,8 @@ def throughput(summary, machine, path):
     """By streams, a panel for each direction; bars from the lowest to the highest boot."""
     rows, directions, pairs = cells(summary, machine)
     streams = sorted({row["streams"] for row in rows})
-    unit = "Gbit/s, emulated" if summary["environment"].get("emulated") else "Gbit/s"
+    environment = summary["environment"]
+    unit = "Gbit/s" + (" of virtual time" if report.repeatable(environment) else ", emulated" if environment.get("emulated") else "")
     commands = ["set logscale x 2", f"set xrange [{streams[0] / 1.6}:{streams[-1] * 1.6}]",
                 f"set xtics ({', '.join(map(str, streams))})", "set yrange [0:*]",
                 "set xlabel 'streams'", f"set ylabel '{unit}'", f"set multiplot layout 1,{len(directions)}"]

@@ -22,13 +22,15 @@ import sys
 import tarfile
 import tempfile
 
+import hotspots
+import instructions
 import judge
 import plots
 import report
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BOOT_FILES = ("sides.json", "outcome.json", "channel.jsonl", "console.log", "command", "xen.config", "linux.config",
-              "eptcheck.jsonl")
+              "eptcheck.jsonl", "instructions.jsonl", "functions.json")
 # a path on the machine that ran it: what is left is relative to OUT, or to the run
 MACHINE_PATH = re.compile(r"/[^\s',=:]*/(?=(?:built|image)/|[^/\s']+/(?:console|trace)\.log)")
 
@@ -38,6 +40,9 @@ EPT_HEAD = (">walks repeated by the checker", ">stale uses", ">after release", "
 EPT_MEANING = ("In Bochs, with an EPT TLB that forgets nothing until an INVEPT covers it. A stale use is of a translation that no "
                "INVEPT dropped and whose EPT entry has changed; after release, of a page that Xen had given back, which is what "
                "must never happen.")
+
+
+FLUSHES_MEANING = "TLB/1000, IOTLB/1000: flushes for 1,000 grants unmapped by the backend."
 
 
 def fail(text):
@@ -51,6 +56,7 @@ def taken(run, prefix):
     found = []
     if (run / "environment.json").exists():
         found.append(("environment.json", (run / "environment.json").read_bytes()))
+        hotspots.read([run])  # makes functions.json of profiles, which are too large to be kept
         for boot in sorted(path.parent for path in run.glob("*/sides.json")):
             found += [(f"{boot.name}/{name}", (boot / name).read_bytes()) for name in BOOT_FILES if (boot / name).exists()]
             if (boot / "channel.jsonl").exists():
@@ -105,24 +111,56 @@ def counts(summary, machine):
             for row in report.ordered(summary) if row["machine"] == machine and not report.is_latency(row)]
 
 
+def again(data):
+    """How far further runs of the same cells are from the first: the largest difference of each."""
+    for other in data[1:]:
+        found, _ = instructions.differences(data[0], other)
+        if found:
+            cell, name, percent = max(found, key=lambda difference: abs(difference[2]))
+            yield (f"The run of {other['environment']['date']} against that of {data[0]['environment']['date']}: at most {percent:+.2f} % "
+                   f"in {len(found)} figures, by the {'throughput' if name == 'gbps' else 'instructions'} of {' '.join(map(str, cell))}.")
+
+
+def counted(runs, into):
+    """Of runs in virtual time: instructions a MiB, kept for the cost model too, and where a page's go."""
+    data = [instructions.read(run) for run in runs]
+    together = {**data[0], "runs": [run for each in data for run in each["runs"]]}
+    (into / "instructions.json").write_text(json.dumps(together, indent=1) + "\n")
+    text = ["## Instructions", "", *rows(instructions.HEAD, instructions.lines(together)), instructions.MEANING, *again(data), ""]
+    profiled = hotspots.read(runs)
+    if profiled:
+        text += ["## Where a page's instructions go", "", hotspots.MEANING, ""]
+    for (direction, streams), pairs in profiled.items():
+        text += [f"### {direction}, {streams} stream(s)", ""]
+        for table in (hotspots.rows, hotspots.targets):
+            head, *lines = table(pairs, hotspots.pair_of(pairs))
+            text += rows(head, lines)
+    return text
+
+
 def bench(runs, into):
     """The report of iperf3 runs, and its summary; runs are directories of raw data."""
     summaries = [judge.judge(run) for run in runs]
+    if len({report.kind_of_time(run["environment"]) for run in summaries}) > 1:
+        fail(f"{into.name}: runs of several modes or prices")
     summary = report.merged(summaries)
     if summary["status"] != "pass":
         fail(f"{into.name}: the run failed: {'; '.join(summary['problems'])}")
     (into / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     text, tested = [], 0
     environment = summary["environment"]
-    if environment.get("emulated"):
-        text += [report.EMULATED, ""]
+    exact = report.repeatable(environment)
+    if report.kind_of_time(environment):
+        text += [report.kind_of_time(environment), ""]
     text += ["Made by", "", *(f"    {run['environment'].get('command', 'a command that was not recorded')}" for run in summaries), ""]
     if report.latencies(summary):
         text += ["## Latency", "", *rows(report.LATENCY_HEAD, report.latencies(summary))]
+    if exact:
+        text += counted(runs, into)
     for machine in sorted({row["machine"] for row in summary["metrics"] if not report.is_latency(row)}):
-        text += [f"## Throughput, {machine}", "", f"![Gbit/s by streams](throughput-{machine}.svg)", ""]
+        text += [f"## Throughput{' in virtual time' if exact else ''}, {machine}", "", f"![Gbit/s by streams](throughput-{machine}.svg)", ""]
         plots.throughput(summary, machine, into / f"throughput-{machine}.svg")
-        for pair in report.PAIRS:
+        for pair in [] if exact else report.PAIRS:
             lines, number = changes(summary, machine, pair)
             tested += number
             if lines:
@@ -136,12 +174,12 @@ def bench(runs, into):
             text += [f"![calls by grants in them](sizes-{machine}.svg)", ""]
         text += rows(("direction", ">streams", "xen/linux", ">grants unmapped", ">grants/call", ">TLB/1000", ">IOTLB/1000"),
                      counts(summary, machine))
-    text += ["A boot counts once, by the median of its runs. Gbit/s: geometric mean of the boots, at the receiver. Spread: "
-             "relative standard deviation of the runs. Change: ratio of the means, with the interval of Student's t test on "
-             "the boots' logarithms (ministat); * where it leaves out 0, useless where its ends are a factor of "
-             f"{report.USELESS} apart, untested with fewer than {report.LEAST_BOOTS} boots a side. Of {tested} tested changes, "
-             f"chance alone gives about {0.05 * tested:.1f} a star. Bars in the plot: lowest and highest boot. "
-             "TLB/1000, IOTLB/1000: flushes for 1,000 grants unmapped by the backend.", ""]
+    text += [FLUSHES_MEANING, ""] if exact else [
+        "A boot counts once, by the median of its runs. Gbit/s: geometric mean of the boots, at the receiver. Spread: "
+        "relative standard deviation of the runs. Change: ratio of the means, with the interval of Student's t test on "
+        "the boots' logarithms (ministat); * where it leaves out 0, useless where its ends are a factor of "
+        f"{report.USELESS} apart, untested with fewer than {report.LEAST_BOOTS} boots a side. Of {tested} tested changes, "
+        f"chance alone gives about {0.05 * tested:.1f} a star. Bars in the plot: lowest and highest boot. " + FLUSHES_MEANING, ""]
     text += ["## Environment", "", *rows(("", ""), (
         (key, "; ".join(dict.fromkeys(str(run["environment"].get(key, "-")) for run in summaries)))
         for key in environment if key != "command"))]

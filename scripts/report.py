@@ -27,6 +27,10 @@ LEAST_BOOTS = 3  # a side that ministat wants
 USELESS = 4  # an interval whose ends are this factor apart tells neither half from double
 EMULATED = ("Emulated time: Gbit/s compare the sides with each other and say nothing of hardware. "
             "Flush counts are exact.")
+VIRTUAL = ("Virtual time: an instruction takes a nanosecond, and all CPUs share that time; Gbit/s say nothing of hardware. "
+           "The same build gives the same figures each time, so there is nothing to test. ")
+UNPRICED = "What a TLB or IOTLB flush costs hardware is not in these figures."
+PRICED = "Simulated, with these prices in ns of that time: a TLB flush {}, each remote CPU in it {}, an IOTLB flush {}."
 
 
 class Missing(Exception):
@@ -34,6 +38,19 @@ class Missing(Exception):
 
 
 Change = collections.namedtuple("Change", "ratio low high")
+
+
+def repeatable(environment):
+    """Whether the figures are the same each time, being of virtual time."""
+    return environment.get("mode", "threads") != "threads"
+
+
+def kind_of_time(environment):
+    """What has to be said wherever Gbit/s stand that are not of hardware, or None."""
+    if repeatable(environment):
+        prices = environment.get("prices")
+        return VIRTUAL + (PRICED.format(*prices.split(",")) if prices else UNPRICED)
+    return EMULATED if environment.get("emulated") else None
 
 
 def pair(row):
@@ -104,13 +121,13 @@ def useless(found):
     return found.low is not None and found.high / found.low >= USELESS
 
 
-def change_text(found):
-    """A change for people, with its interval, and a star where it is one by the test."""
+def change_text(found, tested=True):
+    """A change for people; if tested with its interval, and a star where it is one by the test."""
     if found is None:
         return "-"
     ratio, low, high = (None if x is None else f"{100 * (x - 1):+.0f}" for x in found)
-    if low is None:
-        return f"{ratio} %, untested"
+    if low is None or not tested:
+        return f"{ratio} %" + (", untested" if tested else "")
     if useless(found):
         return f"useless: {low} to {high}"
     return f"{ratio} % ({low} to {high})" + (" *" if found.low > 1 or found.high < 1 else "")
@@ -187,17 +204,16 @@ def table(summary):
         cell = (row["machine"], row["direction"], row["streams"])
         rows.append((*map(str, cell), pair(row), show(middle(row), "{:.3f}"), show(spread(row["gbps"]), "{:.0f} %"),
                      str(len(row["gbps"])), str(len(set(row["boot"]))),
-                     "-" if row is base[cell] else change_text(change(base[cell], row)),
+                     "-" if row is base[cell] else change_text(change(base[cell], row), not repeatable(summary["environment"])),
                      show(each(row, "unmap_grants", "unmap_calls"), "{:.1f}"),
                      show(each(row, "tlb_flushes", "unmap_grants", 1000), "{:.0f}"),
                      show(each(row, "iotlb_flushes", "unmap_grants", 1000), "{:.0f}")))
     lines = drawn(rows) if rows[1:] else []
     if latencies(summary):
         lines += ["", *drawn([LATENCY_HEAD, *latencies(summary)])]
-    if summary["environment"].get("emulated"):
-        lines.append(EMULATED)
-    lines.append("Gbit/s: at the receiver, the mean of the boots' medians; spread: relative standard deviation of the runs; "
-                 "against base: with its 95 % interval, * where that leaves out 0; "
+    lines += filter(None, [kind_of_time(summary["environment"])])
+    interval = "" if repeatable(summary["environment"]) else "against base: with its 95 % interval, * where that leaves out 0; "
+    lines.append("Gbit/s: at the receiver, the mean of the boots' medians; spread: relative standard deviation of the runs; " + interval +
                  "TLB and IOTLB: flushes for 1,000 grants unmapped by the backend.")
     lines += [f"PROBLEM: {problem}" for problem in summary["problems"]]
     return "\n".join(lines)
@@ -234,6 +250,15 @@ def merged(summaries):
     if any(summary["status"] != "pass" for summary in summaries):
         result["status"] = "fail"
     return result
+
+
+def called(main_of_script):
+    """Run a script's main; what it lacks is told in a line, with status 2."""
+    try:
+        main_of_script()
+    except (Missing, OSError, ValueError, KeyError) as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)
 
 
 def main():

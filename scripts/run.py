@@ -109,6 +109,8 @@ def options():
         parser.error(f"EPT_CHECK={chosen.ept_check}: only MACHINE=ept has that checker")
     if chosen.mode != "threads" and chosen.machine.via != "qemu":
         parser.error(f"MODE={chosen.mode}: only QEMU has that mode")
+    if chosen.mode != "threads" and len(chosen.machines) > 1:
+        parser.error(f"MODE={chosen.mode}: one machine a run")
     if bool(chosen.prices) != (chosen.mode == "calibrated") or chosen.prices and not re.fullmatch(r"\d+,\d+,\d+", chosen.prices):
         parser.error(f"PRICES={chosen.prices}: MODE=calibrated, and it alone, takes three prices in ns, as 1000,100,500")
     for pair in chosen.pairs.split(","):
@@ -322,7 +324,7 @@ def main():
     summary = judge.judge(run)
     print(report.table(summary))
     if "plugin" in built:
-        instructions.table(instructions.read(run))
+        print(instructions.table(instructions.read(run)))
     say(f"kept in {run}")
     sys.exit(0 if summary["status"] == "pass" else 1)
 

@@ -18,7 +18,7 @@ check "instructions by whose CPU it was" py "assert i.parts($cpus, 2) == {'dom0_
 # kept NAME GBPS: a run of one cell, as instructions.py keeps it
 kept() {
 	mkdir "$SCRATCH/$1"
-	printf '{"version": 1, "environment": {"dom0_vcpus": 2}, "runs": [{"pair": "base/base", "boot": 1, "direction": "domU-dom0", "streams": 1, "run": 1,
+	printf '{"version": 1, "environment": {"mode": "icount", "dom0_vcpus": 2}, "runs": [{"pair": "base/base", "boot": 1, "direction": "domU-dom0", "streams": 1, "run": 1,
 		"gbps": %s, "mib": 10, "dom0_xen": 1, "dom0_linux": 1, "dom0_user": 1, "guests": 1}]}' "$2" >"$SCRATCH/$1/instructions.json"
 }
 kept one 1.00; kept same 1.015; kept other 1.03
