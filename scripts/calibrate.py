@@ -27,7 +27,7 @@ import costmodel
 import instructions
 import report
 
-STOCK, XEN_HALF, BOTH = costmodel.STOCK, costmodel.XEN_HALF, costmodel.BOTH
+STOCK, XEN_HALF = costmodel.STOCK, costmodel.XEN_HALF
 DIRECTIONS = ("domU-dom0", "domU-domU")
 
 
@@ -48,7 +48,11 @@ def line(points):
 
 def scale_of(free, table):
     """Virtual throughput for each published Gbit/s."""
-    return instructions.cells(free)["dom0-domU", 1, STOCK]["gbps"] / table["dom0-domU", 1][0]
+    cell = "dom0-domU", 1, STOCK
+    cells = instructions.cells(free)
+    if cell not in cells:
+        raise report.Missing(f"no figures of {' '.join(map(str, cell))} in the first results")
+    return cells[cell]["gbps"] / table[cell[:2]][0]
 
 
 def fit(runs, table, scale):
@@ -63,32 +67,37 @@ def fit(runs, table, scale):
     return costmodel.fit_f(rows)
 
 
-def main():
-    if len(sys.argv) < 2:
-        print("error: usage: calibrate.py RESULTS..., the first of MODE=icount", file=sys.stderr)
-        sys.exit(2)
-    runs = [instructions.read(pathlib.Path(path)) for path in sys.argv[1:]]
+def simulated(data, table, scale):
+    """[(direction, streams, pair, simulated, published or None)] of a run's cells, Gbit/s as on the published machine."""
+    column = {STOCK: 0, XEN_HALF: 1}
+    return [(direction, streams, pair, figures["gbps"] / scale,
+             table[direction, streams][column[pair]] if pair in column and (direction, streams) in table else None)
+            for (direction, streams, pair), figures in instructions.cells(data).items()]
+
+
+def text(runs, table):
+    """The scale, the prices to try next, and the last run's cells beside the published ones."""
     if price(runs[0]):
-        print(f"error: {sys.argv[1]} was made with prices; the first has to be of MODE=icount", file=sys.stderr)
-        sys.exit(2)
-    table = costmodel.published()
+        raise report.Missing("the first results were made with prices: it has to be those of MODE=icount")
     scale = scale_of(runs[0], table)
     wanted = round(fit(runs, table, scale) * 1e3)
-    print(f"scale: {scale:.4f} Gbit/s of virtual time for each published one\n"
-          f"to try next: PRICES={wanted // 2},0,{wanted - wanted // 2} ({wanted * scale / 1e3:.1f} us for both on the published machine)\n")
-
     environment, charged = runs[-1]["environment"], price(runs[-1])
-    print(f"Simulated, with PRICES={environment.get('prices') or '0,0,0'} ({charged * scale / 1e3:.1f} us for both on the published machine), "
-          f"{environment['dom0_vcpus']} CPUs of dom0\nand {environment['guest_vcpus']} of a guest; Gbit/s as on the published machine. "
-          "Fitted to rows of base/base; patched/base is the test.\n")
-    rows = [["direction", "streams", "xen/linux", "simulated", "published", "error"]]
-    for (direction, streams, pair), figures in instructions.cells(runs[-1]).items():
-        known = table.get((direction, streams), (None, None))
-        published = {STOCK: known[0], XEN_HALF: known[1]}.get(pair)
-        simulated = figures["gbps"] / scale
-        rows.append([direction, str(streams), pair, f"{simulated:.2f}", f"{published:.2f}" if published else "-",
-                     costmodel.error(simulated, published) if published else "-"])
-    print("\n".join(report.drawn(rows)))
+    rows = [(direction, str(streams), pair, f"{ours:.2f}", report.show(published, "{:.2f}"),
+             costmodel.error(ours, published) if published else "-")
+            for direction, streams, pair, ours, published in simulated(runs[-1], table, scale)]
+    return "\n".join([
+        f"scale: {scale:.4f} Gbit/s of virtual time for each published one",
+        f"to try next: PRICES={wanted // 2},0,{wanted - wanted // 2} ({wanted * scale / 1e3:.1f} us for both on the published machine)", "",
+        f"Simulated, with PRICES={environment.get('prices') or '0,0,0'} ({charged * scale / 1e3:.1f} us for both on the published machine), "
+        f"{environment['dom0_vcpus']} CPUs of dom0", f"and {environment['guest_vcpus']} of a guest; Gbit/s as on the published machine. "
+        "Fitted to rows of base/base; patched/base is the test.", "",
+        *report.drawn([("direction", "streams", "xen/linux", "simulated", "published", "error"), *rows])])
+
+
+def main():
+    if len(sys.argv) < 2:
+        raise report.Missing("usage: calibrate.py RESULTS..., the first of MODE=icount")
+    print(text([instructions.read(pathlib.Path(path)) for path in sys.argv[1:]], costmodel.published()))
 
 
 if __name__ == "__main__":

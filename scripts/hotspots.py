@@ -43,12 +43,14 @@ GROUPS = {
         r"Xen (svm_|vmx_|nsvm_|nestedhvm|hvm_|hvmemul_|x86_|vlapic_|pt_|evtchn_|do_event|do_sched|do_IRQ|send_IPI|common_interrupt|"
         r"__update_guest_eip|handle_pio)",
     "payload copied": r"Xen memcpy|Linux (rep_movs|memcpy|_copy_(to|from)_iter)",
+    "thunks against speculation": r"Xen __x86_",
     "netback": r"Linux (xenvif|xen_|gnttab|evtchn)",
     "network stack": r"Linux (\w*tcp|\w*skb|\w*netif|napi|\w*sock|ip_|__ip|br_|fdb_|dev_|__dev|page_pool|net_|nf_|eth_|inet)",
 }
 TARGETS = 5
 MEANING = ("Instructions a page (4 KiB received) of dom0's CPUs in Xen and Linux. Groups are by the functions' names (scripts/hotspots.py), "
-           "so a helper counts where most of its calls come from. What a run starts with, as iperf3's random payload, is in it.")
+           "so a helper counts where most of its calls come from. What a run starts with, as iperf3's random payload, is in it; so is that Xen "
+           "decodes each instruction that exits, since QEMU, unlike hardware, does not say where the next one is.")
 
 
 def symbols(path):

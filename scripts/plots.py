@@ -1,6 +1,6 @@
 """Plots of a summary, as SVG, by gnuplot.
 
-Each function takes a summary (judge.py), a machine's name and the file to write.
+Each function but model takes a summary (judge.py), a machine's name and the file to write.
 """
 
 import subprocess
@@ -111,3 +111,27 @@ def sizes(summary, machine, path):
             f"${name} using {column}:xtic(1) fs solid 0.8 lc rgb '{COLOURS[pair]}' title '{pair}, {sum(calls[direction, pair])} calls'"
             for column, pair in enumerate(here, 2))]
     gnuplot(path, 440 * len(directions) + 20, 400, commands, keys=1)
+
+
+def model(table, predicted, simulated, path):
+    """Published throughput by streams, what costmodel.rows made of it as lines, and what calibrate.simulated did."""
+    directions = sorted({row[0] for row in predicted})
+    streams = sorted({row[1] for row in predicted})
+    published = {"base/base": 0, "patched/base": 1}
+    commands = ["set logscale x 2", f"set xrange [{streams[0] / 1.6}:{streams[-1] * 1.6}]",
+                f"set xtics ({', '.join(map(str, streams))})", "set yrange [0:*]", "set xlabel 'streams'",
+                "set ylabel 'Gbit/s, published or predicted'", f"set multiplot layout 1,{len(directions)}"]
+    for direction in directions:
+        curves = []
+        for number, pair in enumerate(report.PAIRS):
+            series = {
+                "published": ("points pt 7 ps 0.8", [(n, table[direction, n][published[pair]]) for n in streams if pair in published]),
+                "model": ("lines lw 1.5", [(n, by[pair]) for where, n, _, _, by in predicted if where == direction and pair in by]),
+                "simulated": ("points pt 6 ps 1", [(n, gbps) for where, n, which, gbps, _ in simulated if (where, which) == (direction, pair)])}
+            for kind, (style, data) in series.items():
+                if data:
+                    name = f"{kind}_{direction}_{number}".replace("-", "_")
+                    commands.append(block(name, data))
+                    curves.append(f"${name} using 1:2 with {style} lc rgb '{COLOURS[pair]}' title '{pair}, {kind}'")
+        commands += [f"set title '{direction}'", f"plot {', '.join(curves)}"]
+    gnuplot(path, 480 * len(directions) + 20, 460, commands)

@@ -7,7 +7,9 @@ usage: publish.py NAME RUN...     make results/NAME of run directories
 
 A RUN is what run.py, bench-unmap.sh or EPT runs of selftest.sh left. results/NAME holds raw.tar.xz,
 what was taken from the run, and what was made of it: report.md, plots, summary.json. A run that
-failed, and a name that is taken, are refused.
+failed, and a name that is taken, are refused. Of RUNs that are themselves published, results/...,
+the first of MODE=icount and others of MODE=calibrated, the cost model is made; its raw data are
+their names.
 Exit status: 0; 1 something published does not follow from its raw data; 2 with a line that says what is wrong.
 """
 
@@ -22,6 +24,8 @@ import sys
 import tarfile
 import tempfile
 
+import calibrate
+import costmodel
 import hotspots
 import instructions
 import judge
@@ -56,7 +60,8 @@ def taken(run, prefix):
     found = []
     if (run / "environment.json").exists():
         found.append(("environment.json", (run / "environment.json").read_bytes()))
-        hotspots.read([run])  # makes functions.json of profiles, which are too large to be kept
+        if list(run.glob("*/profile")):
+            hotspots.read([run])  # makes functions.json of what is too large to be kept
         for boot in sorted(path.parent for path in run.glob("*/sides.json")):
             found += [(f"{boot.name}/{name}", (boot / name).read_bytes()) for name in BOOT_FILES if (boot / name).exists()]
             if (boot / "channel.jsonl").exists():
@@ -118,7 +123,7 @@ def again(data):
         if found:
             cell, name, percent = max(found, key=lambda difference: abs(difference[2]))
             yield (f"The run of {other['environment']['date']} against that of {data[0]['environment']['date']}: at most {percent:+.2f} % "
-                   f"in {len(found)} figures, by the {'throughput' if name == 'gbps' else 'instructions'} of {' '.join(map(str, cell))}.")
+                   f"in any of {len(found)} figures, in {'throughput' if name == 'gbps' else 'instructions'} of {' '.join(map(str, cell))}.")
 
 
 def counted(runs, into):
@@ -127,7 +132,7 @@ def counted(runs, into):
     together = {**data[0], "runs": [run for each in data for run in each["runs"]]}
     (into / "instructions.json").write_text(json.dumps(together, indent=1) + "\n")
     text = ["## Instructions", "", *rows(instructions.HEAD, instructions.lines(together)), instructions.MEANING, *again(data), ""]
-    profiled = hotspots.read(runs)
+    profiled = {} if together["environment"].get("prices") else hotspots.read(runs)
     if profiled:
         text += ["## Where a page's instructions go", "", hotspots.MEANING, ""]
     for (direction, streams), pairs in profiled.items():
@@ -220,6 +225,25 @@ def ept(raw, into):
             *rows(("hypervisor", ">tests passed", ">of them skipped", ">failed", *EPT_HEAD), lines), EPT_MEANING, ""]
 
 
+def model(names, name, into):
+    """The cost model, of published results: what costmodel.py prints of them, what calibrate.py does, and both in a plot."""
+    directories, table = [TOP / "results" / source for source in names], costmodel.published()
+    runs = [json.loads((directory / "instructions.json").read_text()) for directory in directories]
+    cells = costmodel.measured(directories)
+    (into / "model.txt").write_text(costmodel.text(table, cells) + "\n")
+    text = ["Simulated or predicted, with the prices that each file prints; the points called published, and no others, were measured on "
+            "that machine.", "", "Made by", "", f"    make report NAME={name} RUN='{' '.join(f'results/{source}' for source in names)}'", "",
+            "![published, predicted and simulated Gbit/s by streams](model.svg)", "",
+            "[model.txt](model.txt): in closed form, with the prices of an instruction and of a batch (scripts/costmodel.py).", ""]
+    simulated = []
+    if any(calibrate.price(run) for run in runs):
+        simulated = calibrate.simulated(runs[-1], table, calibrate.scale_of(runs[0], table))
+        (into / "calibration.txt").write_text(calibrate.text(runs, table) + "\n")
+        text += ["[calibration.txt](calibration.txt): simulated, each flush at a price in virtual time (scripts/calibrate.py).", ""]
+    plots.model(table, costmodel.rows(table, cells, *costmodel.fit(table, cells)), simulated, into / "model.svg")
+    return text
+
+
 # Publishing and checking
 
 def render(raw, into, name):
@@ -228,6 +252,8 @@ def render(raw, into, name):
         text = bench(sorted(path.parent for path in raw.glob("*/environment.json")), into)
     elif (raw / "id").exists():
         text = unmap(raw, into)
+    elif (raw / "from").exists():
+        text = model((raw / "from").read_text().split(), name, into)
     elif list(raw.glob("*.txt")):
         text = ept(raw, into)
     else:
@@ -247,14 +273,26 @@ def remake(archive, name, into):
         render(pathlib.Path(raw), into, name)
 
 
+def results_of(runs):
+    """The names of RUNs that are published ones."""
+    names = [run.name for run in runs if run.resolve().parent == TOP / "results"]
+    if names and len(names) < len(runs):
+        fail(f"RUN={' '.join(map(str, runs))}: some are published and some are not")
+    for name in names:
+        if not (TOP / "results" / name / "instructions.json").exists():
+            fail(f"results/{name} is not of MODE=icount or calibrated: it has no instructions.json")
+    return names
+
+
 def publish(name, runs):
     into = TOP / "results" / name
     if not re.fullmatch("[a-z0-9.-]+", name):
         fail(f"NAME={name} names no results: lower case letters, digits, dots and dashes")
     if runs and into.exists():
         fail(f"results/{name} is there already")
-    files = []
-    for number, run in enumerate(runs, 1):
+    names = results_of(runs)
+    files = [("from", "\n".join(names).encode())] if names else []
+    for number, run in enumerate([] if names else runs, 1):
         if not run.is_dir():
             fail(f"RUN={run} is no run directory")
         files += taken(run, f"{number}/" if (run / "environment.json").exists() else "")

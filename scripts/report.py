@@ -28,9 +28,10 @@ USELESS = 4  # an interval whose ends are this factor apart tells neither half f
 EMULATED = ("Emulated time: Gbit/s compare the sides with each other and say nothing of hardware. "
             "Flush counts are exact.")
 VIRTUAL = ("Virtual time: an instruction takes a nanosecond, and all CPUs share that time; Gbit/s say nothing of hardware. "
-           "The same build gives the same figures each time, so there is nothing to test. ")
+           "The same build gives the same figures each time, so there is nothing to test.")
 UNPRICED = "What a TLB or IOTLB flush costs hardware is not in these figures."
-PRICED = "Simulated, with these prices in ns of that time: a TLB flush {}, each remote CPU in it {}, an IOTLB flush {}."
+PRICED = ("Simulated, with these prices in ns of virtual time: a TLB flush {}, each remote CPU in it {}, an IOTLB flush {}. "
+          "Xen's instructions are with those in which it lets that time pass.")
 
 
 class Missing(Exception):
@@ -49,7 +50,7 @@ def kind_of_time(environment):
     """What has to be said wherever Gbit/s stand that are not of hardware, or None."""
     if repeatable(environment):
         prices = environment.get("prices")
-        return VIRTUAL + (PRICED.format(*prices.split(",")) if prices else UNPRICED)
+        return f"{PRICED.format(*prices.split(','))} {VIRTUAL}" if prices else f"{VIRTUAL} {UNPRICED}"
     return EMULATED if environment.get("emulated") else None
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What is computed from counted instructions: known answers, and what was published.
 . "$(dirname "$0")/tap.sh"
-plan 12
+plan 15
 
 py() { python3 -c "import sys; sys.path.insert(0, 'scripts'); import calibrate, costmodel as m, instructions as i
 near = lambda a, b: abs(a - b) < 1e-6 * abs(b)
@@ -30,16 +30,15 @@ refuses "MODE=calibrated without prices" 2 'takes three prices' scripts/run.py b
 fits() { for side in base patched; do XEN_PRICES=y scripts/state.sh xen $side || return; done; }
 check "the patch that charges prices applies to both sides" fits
 
-# The model of each published page, from the results that it names
-again() {
-	local model names
-	for model in results/*/model.txt; do
-		mapfile -t names < <(sed -nE 's/^Instructions and flushes a page are measured: (.*)\.$/\1/p' "$model" | sed 's/, /\n/g')
-		scripts/costmodel.py "${names[@]}" | diff "$model" - || return
-	done
-}
-if [ -n "$(find results -name model.txt)" ]; then
-	check "published models are made again from their results" again
-else
-	skip "published models are made again from their results" "none is published yet"
-fi
+told() { py "import report, hotspots
+$1"; }
+check "a page in virtual time says what its flushes cost" told 'said = lambda **e: report.kind_of_time({"emulated": True, **e})
+assert "Virtual time" in said(mode="icount") and "flush costs hardware is not in these figures" in said(mode="icount")
+assert said(mode="calibrated", prices="80,0,70").startswith("Simulated, with these prices") and "an IOTLB flush 70" in said(mode="calibrated", prices="80,0,70")
+assert said(mode="threads") == report.EMULATED'
+check "figures that are the same each time have no test" told 'assert report.change_text(report.Change(1.5, None, None), tested=False) == "+50 %"'
+check "a group's instructions a page, and what it gives at most" told 'head, first, second = hotspots.targets({"patched/patched": (100, {
+	"Xen gnttab_copy": 10, "Xen __hvm_copy": 30, "Xen p2m_pt_get_entry": 20, "Linux of_no_group": 40})}, "patched/patched")
+assert first[1:4] == ("50", "50.0 %", "+100 %") and first[4] == "__hvm_copy, p2m_pt_get_entry", first
+assert second[1:4] == ("10", "10.0 %", "+11 %"), second'
+refuses "a model of results that are of no such mode" 2 'is not of MODE=icount' scripts/publish.py a-model results/2026-11-30-unmap
