@@ -33,7 +33,7 @@ fi
 
 key=$( (git -C "$source" rev-parse "$commit^{tree}"; cat "${fragments[@]}"; gcc -dumpfullversion) | sha256sum | cut -c1-16)
 result=$OUT/built/$half-$key
-if [ -f "$result/$binary" ]; then
+if [ -f "$result/symbols" ]; then # older versions left none
 	echo "$result"
 	exit 0
 fi
