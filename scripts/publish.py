@@ -69,7 +69,7 @@ def taken(run, prefix):
     elif (run / "id").exists():
         found = [(str(path.relative_to(run)), path.read_bytes()) for path in [run / "id", *sorted(run.glob("*/*.csv"))]]
     else:
-        found = [(path.name, path.read_bytes()) for path in sorted(run.glob("*.txt"))]
+        found = [(path.name, path.read_bytes()) for path in sorted(run.glob("*.out"))]
     return [(prefix + name, MACHINE_PATH.sub("", data.decode()).encode() if name.endswith("/command") else data)
             for name, data in found]
 
@@ -210,19 +210,22 @@ def unmap(raw, into):
     return ["Made by", "", "    make bench-unmap", "", *text]
 
 
-def ept(raw, into):
-    """The report of the test kernel and the EPT checker."""
+def ept(raw):
+    """The report of the test kernel and the EPT checker: of the patched hypervisor, and of mutants."""
     lines = []
-    for path in sorted(raw.glob("*.txt")):
+    for path in sorted(raw.glob("*.out"), key=lambda path: (path.stem != "patched", path.stem)):
         said = path.read_text()
-        checked = json.loads(said.splitlines()[0].lstrip("# "))
-        verdict = re.search(r"(\d+) passed \((\d+) skipped\), (\d+) failed", said)
-        if not verdict:
-            fail(f"{into.name}: {path.name} holds no verdict")
-        lines.append((path.stem, *verdict.groups(), *(f"{checked[key]:,}" for key in EPT_COUNTS)))
-    return ["Made by", "", *(f"    MACHINES=ept EPT_CHECK=on scripts/selftest.sh {'' if line[0] == 'patched' else 'mutant/'}{line[0]}"
-                             for line in lines), "",
-            *rows(("hypervisor", ">tests passed", ">of them skipped", ">failed", *EPT_HEAD), lines), EPT_MEANING, ""]
+        checked = re.search(r"^# (\{.*\})$", said, re.M)
+        counted = [f"{json.loads(checked[1])[key]:,}" for key in EPT_COUNTS] if checked else ["-"] * len(EPT_COUNTS)
+        verdict = re.search(r"(\d+) passed \((\d+) skipped\), \d+ failed", said)
+        failed = re.findall(r"^not ok \d+ - (\S+)", said, re.M)
+        lines.append((path.stem, *(verdict.groups() if verdict else ("no end", "-")), " ".join(failed) or "none", *counted))
+    if lines[0][0] != "patched":
+        fail("the patched hypervisor is not among them")
+    return ["Made by", "", "    make bochs test-mutants", "",
+            *rows(("hypervisor", ">tests passed", ">of them skipped", "failed", *EPT_HEAD), lines), EPT_MEANING, "",
+            "patched is the series; each other row is it with one mutant of xen/tests/mutants, which says what it breaks and which "
+            "test has to notice, on which machine; not all of them break what can be seen here.", ""]
 
 
 def model(names, name, into):
@@ -254,8 +257,8 @@ def render(raw, into, name):
         text = unmap(raw, into)
     elif (raw / "from").exists():
         text = model((raw / "from").read_text().split(), name, into)
-    elif list(raw.glob("*.txt")):
-        text = ept(raw, into)
+    elif list(raw.glob("*.out")):
+        text = ept(raw)
     else:
         fail(f"{name}: no run of a kind that is known")
     text = [f"# {name}", "", *text, f"Raw data: raw.tar.xz; `make report NAME={name}` writes all else here again from it."]
