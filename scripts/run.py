@@ -293,6 +293,7 @@ def main():
         built["plugin"] = script("icount.sh")
         channel.BOOT_TIMEOUT *= SLOWER
         channel.SILENCE_TIMEOUT *= SLOWER
+        channel.POWEROFF_TIMEOUT *= SLOWER
 
     begin(run, {**environment(chosen, built), "scheduled": len(order)})
     say(f"step {len(needed) + 2} of {len(needed) + 2}: {len(order)} boots into {run}")
