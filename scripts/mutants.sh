@@ -5,12 +5,12 @@
 # Each patch in xen/tests/mutants says which test is to catch it (Caught-by)
 # and what that takes: Machine (default vtd), Vcpus (default 2), Needs:
 # fault-injection, Attempts: how often to try where a race decides (default 1).
-# The name fault-injection stands for the patched hypervisor
-# with that alone, which the test of failing flushes has to pass. Default: all.
-# Where Bochs is built (make bochs), each is also run there with the checker of
-# EPT translations, by all tests that need no IOMMU; a mutant that says
-# `Ept-check: yes` has to be caught by the checker too, and the name `patched`
-# stands for the hypervisor that all tests have to pass there.
+# The name fault-injection stands for the patched hypervisor with that alone,
+# which the test of failing flushes has to pass. Default: all.
+# Where Bochs is built (make bochs), each is also run there, on ept, with the
+# checker of EPT translations, by all tests that need no IOMMU; a mutant
+# that says `Ept-check: yes` has to be caught by the checker too, and the name
+# `patched` stands for the hypervisor that all tests have to pass there.
 # Prints TAP and a table; keeps the logs in OUT/mutants, those of Bochs in
 # OUT/mutants/ept, which make report takes as a RUN.
 . "$(dirname "$0")/lib.sh"
@@ -44,7 +44,7 @@ on_ept() {
 	EPT_CHECK=on attempt "$xen"
 	after=$(sed -n '$s/.*"stale_after_release":\([0-9]*\).*/\1/p' "$logs/eptcheck.jsonl" 2>/dev/null)
 	failed=$(sed -n 's/^not ok [0-9]* - \([^ ]*\).*/\1/p' "$logs/verdict.log" 2>/dev/null | paste -sd ' ')
-	seen="checker: ${after:-nothing}; tests: ${failed:-none}"
+	seen="|checker: ${after:-nothing}; tests: ${failed:-none}"
 	[ "$state" != patched ] || grep -q ' 0 failed' "$logs.out" || return
 	case $state$(field Ept-check) in
 	patched) [ "$after" = 0 ] ;;
@@ -55,7 +55,6 @@ on_ept() {
 rm -rf "$OUT/mutants/ept"
 mkdir -p "$OUT/mutants/ept"
 kernel=$("$TOP/scripts/test-kernel.sh")
-seen=-
 bochs=$("$TOP/scripts/bochs.sh" --if-built) || :
 [ -z "$bochs" ] || [ -z "${control-}" ] || set -- "$control" "$@"
 echo "1..$#"
@@ -89,11 +88,11 @@ for name; do
 		done
 		[ "$tries" -le "$attempts" ] || what="NOT $what"
 	fi
-	row="$name|$machine|$vcpus|$what $test" said=$logs.out
+	row="$name|$machine|$vcpus|$what $test" said=$logs.out seen=
 	if [ -n "$bochs" ] && [ "$name" != fault-injection ]; then
-		on_ept || what="NOT as it has to be on EPT; $what"
+		on_ept || what="NOT as it has to be on EPT; $what" said=$logs.out
 	fi
-	table+="$row|$seen"$'\n'
+	table+="$row$seen"$'\n'
 	if [ "${what#NOT}" = "$what" ]; then
 		echo "ok $number - $name: $what $test"
 	else

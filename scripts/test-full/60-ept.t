@@ -4,7 +4,7 @@
 # is used that was given back. Takes about 25 minutes on an idle machine.
 . "$(dirname "$0")/../test/tap.sh"
 plan 10
-export BOOT_TIMEOUT=${BOOT_TIMEOUT:-900}
+export BOOT_TIMEOUT=${BOOT_TIMEOUT:-900} XEN_DEBUG=n LINUX_DEBUG=n
 
 # run NAME PLAN MACHINE OPTION...: boots of it, every packet mapped, with the checker.
 run() {
