@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Bochs machine in which Xen is booted: EPT, where QEMU emulates SVM alone.
+"""The Bochs machine in which Xen is booted: EPT, where QEMU emulates SVM alone, or NPT.
 
 As with QEMU (qemu.py) com1 is Xen's console, and com2 the channel. Bochs starts
 no kernel by itself: each boot has a CD of its own, with GRUB on it. It has no
@@ -108,11 +108,11 @@ def clean(directory):
 
 def main():
     """bochs.py BUILT DIRECTORY XEN KERNEL INITRD XEN-LINE DOM0-LINE CPUS MEMORY: the
-    command line, for a script. Environment: EPT_CHECK, CHANNEL."""
+    command line, for a script. Environment: MACHINE, EPT_CHECK, CHANNEL."""
     built, directory, *files = map(pathlib.Path, sys.argv[1:6])
     *lines, cpus, memory = sys.argv[6:10]
     print(shlex.join(map(str, prepare(built, directory.resolve(), files, lines, {
-        "cpu": machines.machine("ept").options, "cpus": cpus, "memory": memory,
+        "cpu": machines.machine(os.environ.get("MACHINE", "ept")).options, "cpus": cpus, "memory": memory,
         "check": os.environ.get("EPT_CHECK", "off")}, os.environ.get("CHANNEL", "/dev/stdout")))))
 
 

@@ -18,7 +18,7 @@ options=(--with-nogui --without-x11 --without-wx --disable-docbook --disable-rea
 bios=(/usr/share/bochs/BIOS-bochs-latest /usr/share/seabios/vgabios-stdvga.bin)
 
 pin bochs
-key=$( (echo "$sha256 ${options[*]}"; cat "$own"/*.patch "$own"/eptcheck/{instrument,ept_tlb}.*; gcc -dumpfullversion) | sha256sum | cut -c1-16)
+key=$( (echo "$sha256 ${options[*]}"; cat "$own"/*.patch "$own"/eptcheck/{instrument.cc,*.h}; gcc -dumpfullversion) | sha256sum | cut -c1-16)
 result=$OUT/built/bochs-$key
 if [ -x "$result/bochs" ]; then
 	echo "$result"
@@ -41,7 +41,7 @@ for patch in "$own"/*.patch; do
 	patch -sp1 -i "$patch" || die "${patch#"$TOP"/} does not apply to $package $version"
 done
 mkdir instrument/eptcheck
-cp "$own"/eptcheck/{instrument,ept_tlb}.* instrument/stubs/Makefile.in instrument/eptcheck/
+cp "$own"/eptcheck/{instrument.cc,*.h} instrument/stubs/Makefile.in instrument/eptcheck/
 
 say "bochs: building $result"
 export CC="ccache gcc" CXX="ccache g++" CFLAGS="-O3 -g0" CXXFLAGS="-O3 -g0"

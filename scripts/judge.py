@@ -139,10 +139,10 @@ def ept_fault(checked):
     if not checked.get("rewalks"):
         return "the EPT checker has seen nothing"
     if checked["stale_after_release"]:
-        return (f"{checked['stale_after_release']} uses of a page that was given back, by an EPT translation "
-                "which no INVEPT had dropped")
+        return (f"{checked['stale_after_release']} uses of a page that was given back, by a translation "
+                "which no flush had dropped")
     if checked["stale"] and not checked["releases"]:
-        return f"{checked['stale']} uses of a stale EPT translation, and Xen does not tell when it gives pages back"
+        return f"{checked['stale']} uses of a stale translation, and Xen does not tell when it gives pages back"
     return None
 
 

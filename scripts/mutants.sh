@@ -7,12 +7,12 @@
 # fault-injection, Attempts: how often to try where a race decides (default 1).
 # The name fault-injection stands for the patched hypervisor with that alone,
 # which the test of failing flushes has to pass. Default: all.
-# Where Bochs is built (make bochs), each is also run there, on ept, with the
-# checker of EPT translations, by all tests that need no IOMMU; a mutant
+# Where Bochs is built (make bochs), each is also run there, on ept and npt, with
+# the checker of nested translations, by all tests that need no IOMMU; a mutant
 # that says `Ept-check: yes` has to be caught by the checker too, and the name
 # `patched` stands for the hypervisor that all tests have to pass there.
 # Prints TAP and a table; keeps the logs in OUT/mutants, those of Bochs in
-# OUT/mutants/ept, which make report takes as a RUN.
+# OUT/mutants/ept and npt, each of which make report takes as a RUN.
 . "$(dirname "$0")/lib.sh"
 
 tests=$TOP/xen/tests
@@ -35,16 +35,16 @@ attempt() {
 		BOCHS=$bochs XEN_ARGS=$injected "$tests/run.sh" "$@" >"$logs.out" 2>&1 || :
 }
 
-# on_ept: what the tests and the checker of machine ept say of $state, in $seen;
-# fails when that is not what it has to be.
-on_ept() {
+# on_bochs MACHINE: what the tests and the checker say there of $state, added to
+# $seen; fails when that is not what it has to be.
+on_bochs() {
 	local xen after failed
 	xen=$(XEN_MARKS=y "$TOP/scripts/build.sh" xen "$state")
-	logs=$OUT/mutants/ept/$name machine=ept vcpus=2 injected=
+	logs=$OUT/mutants/$1/$name machine=$1 vcpus=2 injected=
 	EPT_CHECK=on attempt "$xen"
 	after=$(sed -n '$s/.*"stale_after_release":\([0-9]*\).*/\1/p' "$logs/eptcheck.jsonl" 2>/dev/null)
 	failed=$(sed -n 's/^not ok [0-9]* - \([^ ]*\).*/\1/p' "$logs/verdict.log" 2>/dev/null | paste -sd ' ')
-	seen="|checker: ${after:-nothing}; tests: ${failed:-none}"
+	seen+="|checker: ${after:-nothing}; tests: ${failed:-none}"
 	[ "$state" != patched ] || grep -q ' 0 failed' "$logs.out" || return
 	case $state$(field Ept-check) in
 	patched) [ "$after" = 0 ] ;;
@@ -52,8 +52,8 @@ on_ept() {
 	esac
 }
 
-rm -rf "$OUT/mutants/ept"
-mkdir -p "$OUT/mutants/ept"
+rm -rf "$OUT"/mutants/{ept,npt}
+mkdir -p "$OUT"/mutants/{ept,npt}
 kernel=$("$TOP/scripts/test-kernel.sh")
 bochs=$("$TOP/scripts/bochs.sh" --if-built) || :
 [ -z "$bochs" ] || [ -z "${control-}" ] || set -- "$control" "$@"
@@ -63,7 +63,7 @@ for name; do
 	number=$((number + 1))
 	logs=$OUT/mutants/$name
 	if [ "$name" = patched ]; then
-		state=$name machine=ept vcpus=2 needs='' test='all tests and the checker' what="passed by"
+		state=$name machine='ept, npt' vcpus=2 needs='' test='all tests and the checker' what="passed by"
 	elif [ "$name" = fault-injection ]; then
 		state=$name machine=vtd vcpus=2 needs=$name test=flush-fails
 		what="passed by" want="^ok [0-9]* - $test # [0-9]* ms"
@@ -90,7 +90,9 @@ for name; do
 	fi
 	row="$name|$machine|$vcpus|$what $test" said=$logs.out seen=
 	if [ -n "$bochs" ] && [ "$name" != fault-injection ]; then
-		on_ept || what="NOT as it has to be on EPT; $what" said=$logs.out
+		for tables in ept npt; do
+			on_bochs $tables || what="NOT as it has to be on $tables; $what" said=$OUT/mutants/$tables/$name.out
+		done
 	fi
 	table+="$row$seen"$'\n'
 	if [ "${what#NOT}" = "$what" ]; then
@@ -101,5 +103,5 @@ for name; do
 		echo "not ok $number - $name: $what $test ($logs)"
 	fi
 done
-printf 'mutant|machine|vCPUs|result|ept\n%s' "$table" | column -t -s '|' | sed 's/^/# /'
+printf 'mutant|machine|vCPUs|result|ept|npt\n%s' "$table" | column -t -s '|' | sed 's/^/# /'
 [ $missed -eq 0 ]

@@ -93,7 +93,7 @@ def options():
     add("--dom0-vcpus", type=int, default=2)
     add("--settings", default="", help="more of scripts/guest/rig.sh, as balloon=1,backend_p2m=altp2m")
     add("--ept-check", default="off", choices=["off", "on", "ignore-invept"],
-        help="of machine ept: look for stale EPT translations; ignore-invept has to find some")
+        help="of machines ept and npt: look for stale nested translations; ignore-invept has to find some")
     add("--mode", default="threads", choices=list(qemu.MODES), help="how time passes in QEMU (default: %(default)s)")
     add("--prices", default="", help="of mode calibrated, ns: of a TLB flush, of each remote CPU in it, of an IOTLB flush")
     add("--run", type=pathlib.Path, help="the run directory (default: OUT/runs/<time>)")
@@ -106,7 +106,7 @@ def options():
     if len({machine.via for machine in chosen.machines}) > 1:
         parser.error("the machines of one run are started in the same way: see scripts/machines")
     if chosen.ept_check != "off" and chosen.machine.via != "bochs":
-        parser.error(f"EPT_CHECK={chosen.ept_check}: only MACHINE=ept has that checker")
+        parser.error(f"EPT_CHECK={chosen.ept_check}: only MACHINE=ept and npt have that checker")
     if chosen.mode != "threads" and chosen.machine.via != "qemu":
         parser.error(f"MODE={chosen.mode}: only QEMU has that mode")
     if chosen.mode != "threads" and len(chosen.machines) > 1:

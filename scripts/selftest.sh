@@ -2,7 +2,7 @@
 # selftest.sh [STATE]: run the PVH test kernel (xen/tests) on a hypervisor.
 #
 # STATE as for state.sh, default patched. MACHINES (default: vtd amdvi; guest is
-# a PVH guest beside a Linux dom0, ept is Bochs, EPT_CHECK=on with its checker)
+# a PVH guest beside a Linux dom0, ept and npt are Bochs, EPT_CHECK=on with its checker)
 # and VCPUS (default: 2) are lists; OPTIONS goes to the test kernel;
 # XEN_DEBUG=y takes the debug build. Prints the kernel's TAP for each, and keeps
 # the logs in OUT/selftest.
@@ -16,14 +16,14 @@ linux='' image='' bochs=''
 if [[ " ${MACHINES:-} " = *" guest "* ]]; then
 	linux=$(LINUX_DEBUG=n "$TOP/scripts/build.sh" linux base) image=$("$TOP/scripts/image.sh")
 fi
-[[ " ${MACHINES:-} " != *" ept "* ]] || bochs=$("$TOP/scripts/bochs.sh")
+[[ ! " ${MACHINES:-} " =~ " "[en]pt" " ]] || bochs=$("$TOP/scripts/bochs.sh")
 worst=0
 for machine in ${MACHINES:-vtd amdvi}; do
 	for vcpus in ${VCPUS:-2}; do
 		say "$(cat "$(dirname "$xen")/id"): $machine, $vcpus vCPUs"
 		logs=$OUT/selftest/${1:-patched}-$machine-$vcpus
 		rc=0
-		mkdir -p "$OUT/selftest"
+		mkdir -p "$(dirname "$logs")"
 		exec 9>"$logs.lock"
 		flock -w 600 9 || die "another selftest has written to $logs for 600 s"
 		# shellcheck disable=SC2086 # options are words

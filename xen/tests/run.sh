@@ -6,9 +6,9 @@
 # MACHINE  vtd (default), amdvi: hardware domain of a machine with that IOMMU;
 #          guest: a guest, started by a Linux dom0, which is to be named by
 #          DOM0_KERNEL and DOM0_IMAGE (the rig's vmlinux and dom0.cpio);
-#          ept: hardware domain in Bochs, with EPT and without an IOMMU; BOCHS
-#          names what scripts/bochs.sh made. EPT_CHECK=on: with the checker of
-#          EPT translations (scripts/bochs/eptcheck)
+#          ept, npt: hardware domain in Bochs, with EPT or NPT and without an
+#          IOMMU; BOCHS names what scripts/bochs.sh made. EPT_CHECK=on: with the
+#          checker of nested translations (scripts/bochs/eptcheck)
 # VCPUS    processors of the machine and of the domain (default 2)
 # LOGDIR   where the logs and the command line go (default: a new directory)
 # TIMEOUT  seconds until the machine counts as hung (default 180)
@@ -44,6 +44,7 @@ machine()
 	modules="$KERNEL $*"
 	iommu=intel-iommu
 	trace=
+	bochs=
 	# Any address may be the target of edu's DMA, not 28 bits only.
 	edu="-device edu,dma_mask=0xffffffffffffffff"
 
@@ -55,7 +56,7 @@ machine()
 		iommu=amd-iommu
 		trace="-trace amdvi_translation_result"
 		modules="$KERNEL nofaultlog $*" ;;
-	ept) edu= ;;
+	ept | npt) edu='' bochs=y ;;
 	guest)
 		dom0_mem=512M dom0_vcpus=1 memory=1024 edu=
 		[ "$cpus" -gt 1 ] || cpus=2
@@ -90,9 +91,9 @@ overlay()
 boot()
 {
 	own="numa=on dom0_nodes=1 iommu=no-sharept"
-	[ "$MACHINE" != ept ] || own="dom0-iommu=none apicv=0 spec-ctrl=no"
+	[ -z "$bochs" ] || own="dom0-iommu=none apicv=0 spec-ctrl=no reboot=t"
 	xen_line="dom0=pvh dom0=pf-fixup=0 $own dom0_mem=$dom0_mem dom0_max_vcpus=$dom0_vcpus sched=credit sched_credit_tslice_ms=1000 gnttab_max_maptrack_frames=32 cpuidle=no console=com1 com1=115200,8n1 loglvl=all guest_loglvl=warning ${XEN_ARGS:-}"
-	if [ "$MACHINE" = ept ]; then
+	if [ -n "$bochs" ]; then
 		boot_bochs "$*"
 		return
 	fi
@@ -135,11 +136,11 @@ boot_bochs()
 	[ $rc -ne 124 ] || error "no end after $TIMEOUT s"
 }
 
-# What the checker of EPT translations found, which no test need have noticed.
+# What the checker of nested translations found, which no test need have noticed.
 checker()
 {
 	used=
-	[ "$MACHINE" = ept ] && [ "${EPT_CHECK:-off}" != off ] || return 0
+	[ -n "$bochs" ] && [ "${EPT_CHECK:-off}" != off ] || return 0
 	found=$(tail -n 1 "$LOGDIR/eptcheck.jsonl")
 	echo "# $found"
 	case $found in

@@ -10,6 +10,9 @@ void bx_instr_vmexit(unsigned cpu, Bit32u reason, Bit64u qualification);
 void bx_instr_ept_walk(unsigned cpu, Bit64u eptp, bx_phy_address gpa, bx_phy_address hpa, unsigned level,
                        unsigned wanted, unsigned allowed, unsigned vmexit);
 void bx_instr_invept_desc(unsigned cpu, unsigned type, Bit64u eptp);
+void bx_instr_npt_walk(unsigned cpu, Bit64u ncr3, bx_phy_address gpa, bx_phy_address hpa, unsigned level,
+                       unsigned wanted, unsigned allowed, bool fault);
+void bx_instr_vmrun(unsigned cpu, unsigned asid, unsigned tlb_control);
 
 #define BX_INSTR_INIT_ENV() bx_instr_init_env()
 #define BX_INSTR_RESET(...) do { if (eptcheck_on) bx_instr_reset(__VA_ARGS__); } while (0)
@@ -17,6 +20,8 @@ void bx_instr_invept_desc(unsigned cpu, unsigned type, Bit64u eptp);
 #define BX_INSTR_VMEXIT(...) do { if (eptcheck_on) bx_instr_vmexit(__VA_ARGS__); } while (0)
 #define BX_INSTR_EPT_WALK(...) do { if (eptcheck_on) bx_instr_ept_walk(__VA_ARGS__); } while (0)
 #define BX_INSTR_INVEPT_DESC(...) do { if (eptcheck_on) bx_instr_invept_desc(__VA_ARGS__); } while (0)
+#define BX_INSTR_NPT_WALK(...) do { if (eptcheck_on) bx_instr_npt_walk(__VA_ARGS__); } while (0)
+#define BX_INSTR_VMRUN(...) do { if (eptcheck_on) bx_instr_vmrun(__VA_ARGS__); } while (0)
 
 #else
 
@@ -26,6 +31,8 @@ void bx_instr_invept_desc(unsigned cpu, unsigned type, Bit64u eptp);
 #define BX_INSTR_VMEXIT(...)
 #define BX_INSTR_EPT_WALK(...)
 #define BX_INSTR_INVEPT_DESC(...)
+#define BX_INSTR_NPT_WALK(...)
+#define BX_INSTR_VMRUN(...)
 
 #endif
 
