@@ -4,6 +4,11 @@
 . "$(dirname "$0")/tap.sh"
 plan 3
 
+# Another run would write its results where these are read.
+mkdir -p "$OUT/obj"
+exec 8>"$OUT/obj/kunit.lock"
+flock -w 600 8 || { echo "another $0 has gone on for 600 s" >&2; exit 2; }
+
 mutant=$TOP/linux/tests/mutants/kick-half-ring.patch
 caught_by=$(sed -n 's/^Caught-by: //p' "$mutant")
 read -r source commit < <(scripts/state.sh linux patched) || exit 2
