@@ -102,9 +102,9 @@ test: deps ## prove it: lint, series, boots with verified payloads, the harness'
 	@XEN_DEBUG=y LINUX_DEBUG=y scripts/test.py scripts/test/*.t
 
 .PHONY: test-full
-test-full: deps ## all of make test, and what takes longer; the result is kept in results/test-full
+test-full: deps ## all of make test, and what takes longer; goes on with what has passed; the result is kept in results/test-full
 	@$(if $(NO_DEPS),true,scripts/deps.sh packages-full)
-	@XEN_DEBUG=y LINUX_DEBUG=y TEST_TIMEOUT=$${TEST_TIMEOUT:-43200} scripts/test.py --record results/test-full scripts/test/*.t scripts/test-full/*.t
+	@XEN_DEBUG=y LINUX_DEBUG=y TEST_TIMEOUT=$${TEST_TIMEOUT:-43200} scripts/test.py --keep --record results/test-full scripts/test/*.t scripts/test-full/*.t
 
 .PHONY: selftest
 selftest: deps ## run the PVH test kernel on patched Xen, vtd and amdvi
@@ -136,4 +136,4 @@ send-linux: ## prepare the netback series for netdev, figures from RESULTS; it s
 
 .PHONY: clean
 clean: ## remove what was built, but not downloads, sources and runs
-	rm -rf '$(OUT)/built' '$(OUT)/obj' '$(OUT)/image' '$(OUT)/log'
+	rm -rf '$(OUT)/built' '$(OUT)/obj' '$(OUT)/image' '$(OUT)/log' '$(OUT)/tests'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run test programs that speak TAP, and count.
 
-usage: test.py [--record FILE] PROGRAM...
+usage: test.py [--keep] [--record FILE] PROGRAM...
 
 Each program prints a plan (1..N), then `ok N - name`, `not ok N - name`, with
 `# SKIP reason` where one was left out. A program that prints another number of
@@ -9,9 +9,17 @@ results than it planned, or ends with a status other than 0 though all its
 results are ok, counts as one failure more: no verdict is not a pass. Its time
 is bounded by TEST_TIMEOUT (s, default 3600). Last line: N passed, N failed,
 N skipped. Exit status: 0 none failed and some passed; 1 otherwise.
---record FILE: also keep there when, of which commit, how it went and what failed.
+--keep: how a program went is kept in OUT/tests, and one that is known to have
+passed is not run again as long as what it tests is the same: the files that its
+line `# Tests: PATH...` names (default all of the project, but results/ and *.md)
+and the settings. So a run of hours can be interrupted, or done in parts; `make
+clean` forgets. Not with a tree of the user's own, nor with changes not committed.
+--record FILE: also write there when, of which commit, how each program went, and
+what failed.
 """
 
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -57,36 +65,73 @@ def run(program):
     return counts
 
 
-def record(path, began, took, summary, names):
-    """Write down a whole run of the tests."""
-    git = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    commit = subprocess.run(git, stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
-    lines = [f"date: {time.strftime('%Y-%m-%d', time.gmtime(began))}", f"commit: {commit}",
-             f"took: {took // 60} min {took % 60} s", f"result: {summary}"]
-    path.write_text("\n".join(lines + [f"failed: {name}" for name in names["failed"]] +
-                              [f"skipped: {name}" for name in names["skipped"]]) + "\n")
+def git(*arguments):
+    return subprocess.run(["git", *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def place(program):
+    """The file that is to keep how a program went with this content and these settings, or None."""
+    header = re.search(r"^# Tests: (.*)", pathlib.Path(program).read_text(), re.MULTILINE)
+    content = ["--", *(header[1].split() if header else ["."]), program, ":!results", ":!*.md"]
+    if os.environ.get("XEN_TREE") or os.environ.get("LINUX_TREE") or git("status", "--porcelain", *content):
+        return None
+    known = [os.environ.get(name, "") for name in ("XEN", "LINUX", "XEN_DEBUG", "LINUX_DEBUG")]
+    key = hashlib.sha256("\n".join([git("ls-files", "-s", *content), *known]).encode()).hexdigest()[:16]
+    return pathlib.Path(os.environ["OUT"]) / "tests" / f"{os.path.basename(program)}-{key}.json"
+
+
+def once(program, keep):
+    """Run a program, or take what is kept of it: its counts, the day, commit and time (s) of the run."""
+    kept = place(program) if keep else None
+    if kept and kept.exists():
+        result = json.loads(kept.read_text())
+        if result["passed"] and not result["failed"]:
+            print(f"# passed on {result['date']} in {result['took']} s")
+            return result
+    began = time.time()
+    result = {"date": time.strftime("%Y-%m-%d", time.gmtime(began)), "commit": git("describe", "--always", "--dirty", "--abbrev=12")}
+    result.update(run(program), took=int(time.time() - began))
+    if kept and place(program) == kept: # not changed meanwhile
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def count(results):
+    return ", ".join(f"{sum(len(each[kind]) for each in results)} {kind}" for kind in ("passed", "failed", "skipped"))
+
+
+def record(path, results):
+    """Write down a whole run of the tests: results by program."""
+    took = sum(each["took"] for each in results.values())
+    lines = [f"result: {count(results.values())}", f"took: {took // 60} min {took % 60} s"]
+    lines += [f"{name}: {each['date']}, commit {each['commit']}, {each['took']} s, {count([each])}" for name, each in results.items()]
+    for kind in ("failed", "skipped"):
+        lines += [f"{kind}: {name}" for each in results.values() for name in each[kind]]
+    path.write_text("\n".join(lines) + "\n")
 
 
 def main():
     began = time.time()
     programs = sys.argv[1:]
-    kept = pathlib.Path(programs[1]) if programs[:1] == ["--record"] else None
-    programs = programs[2:] if kept else programs
-    totals = {"passed": [], "failed": [], "skipped": []}
+    keep = programs[:1] == ["--keep"]
+    programs = programs[keep:]
+    recorded = pathlib.Path(programs[1]) if programs[:1] == ["--record"] else None
+    programs = programs[2:] if recorded else programs
+    results = {}
     for number, program in enumerate(programs, 1):
         elapsed = int(time.time() - began)
         print(f"# [{elapsed // 60:02d}:{elapsed % 60:02d}] {number} of {len(programs)}: {program}", flush=True)
-        for kind, names in run(program).items():
-            totals[kind] += names
-    for name in totals["failed"]:
+        results[program] = once(program, keep)
+    failed = [name for each in results.values() for name in each["failed"]]
+    for name in failed:
         print(f"# failed: {name}")
     elapsed = int(time.time() - began)
     print(f"# took {elapsed // 60} min {elapsed % 60} s")
-    summary = ", ".join(f"{len(names)} {kind}" for kind, names in totals.items())
-    if kept:
-        record(kept, began, elapsed, summary, totals)
-    print(summary)
-    sys.exit(0 if totals["passed"] and not totals["failed"] else 1)
+    if recorded:
+        record(recorded, results)
+    print(count(results.values()))
+    sys.exit(0 if not failed and any(each["passed"] for each in results.values()) else 1)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The PVH test kernel with one and with four processors, and as a guest without
 # an IOMMU; the usual machines with two are in make test.
+# Tests: xen scripts
 . "$(dirname "$0")/../test/tap.sh"
 plan 10
 

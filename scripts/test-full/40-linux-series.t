@@ -6,6 +6,7 @@
 # Where the machine's sparse is too old for a release, as Debian 12's 0.6.4 is
 # for 7.3, that is told by a skipped result.
 # RELEASES, ARCHES: to check less.
+# Tests: linux scripts/pins scripts/*.sh scripts/test/tap.sh
 . "$(dirname "$0")/../test/tap.sh"
 
 read -ra releases <<<"${RELEASES:-$(cd scripts/pins && echo linux-*)}"

@@ -12,6 +12,7 @@
 # failed build. The comparison is for make, Kconfig, assembler and linker.
 # Keeps one build directory a configuration, so that from one patch to the next
 # little is compiled; logs are in OUT/matrix/<base commit>/log.
+# Tests: xen scripts/pins scripts/*.sh scripts/test/tap.sh
 . "$(dirname "$0")/../test/tap.sh"
 
 # name, architecture, Xen's defconfig or -, options. What is not about debugging

@@ -2,7 +2,7 @@
 # The harness's own tests: bad input, and boots that go wrong, are told as what
 # they are.
 . "$(dirname "$0")/tap.sh"
-plan 26
+plan 30
 
 boot() { scripts/run.py "$1" --pairs base/base --boots 1 --run "$SCRATCH/$1"; }
 export BOOT_TIMEOUT=60
@@ -89,3 +89,23 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 else
 	skip "a disk without room for the next step" "needs root to mount one"
 fi
+
+# The tests' own count: a small project, whose first program fails at first.
+mkdir "$SCRATCH/project" "$SCRATCH/count"
+cat >"$SCRATCH/project/one.t" <<'END'
+#!/bin/sh
+echo 1..1
+echo one >>"$OUT/ran"
+[ -e "$OUT/mended" ] && echo ok 1 - one || echo not ok 1 - one
+END
+printf '#!/bin/sh\necho 1..2\necho two >>"$OUT/ran"\necho "ok 1 - two"\necho "ok 2 - more # SKIP not here"\n' >"$SCRATCH/project/two.t"
+chmod +x "$SCRATCH"/project/*.t
+(cd "$SCRATCH/project" && git init -q && git add . && git -c user.name=rig -c user.email=rig@localhost commit -q -m project)
+tests() { (cd "$SCRATCH/project" && OUT=$SCRATCH/count "$TOP/scripts/test.py" --keep --record "$SCRATCH/record" ./one.t ./two.t); }
+refuses "a failed test" 1 '^1 passed, 1 failed, 1 skipped' tests
+mended() { touch "$SCRATCH/count/mended" && tests && [ "$(tr '\n' ' ' <"$SCRATCH/count/ran")" = "one two one " ]; }
+check "run again, what had passed is kept" mended
+edited() { echo '# edited' >>"$SCRATCH/project/two.t" && tests && [ "$(wc -l <"$SCRATCH/count/ran")" -eq 5 ]; }
+check "and forgotten when the project has changed" edited
+cut_off() { sed -i s/1..2/1..3/ "$SCRATCH/project/two.t" && tests; }
+refuses "a test that ends before its plan does" 1 'planned 3 results and gave 2' cut_off
