@@ -23,15 +23,12 @@ config=("$TOP/scripts/kunit.config" "$source/$suite/.kunitconfig")
 [ $# -eq 0 ] || git apply "$1" || die "$1 does not apply to the patched source"
 
 # kunit.py switches on what is on by default; it is given a configuration that
-# says no to all of that, so that less is built.
-cat "${config[@]}" >"$objects/wanted"
-if ! cmp -s "$objects/wanted" "$objects/wanted.done"; then
-	mkdir -p "$objects/least"
-	logged "kunit configuration" "$objects/config.log" scripts/kconfig/merge_config.sh -n -O "$objects/least" "${config[@]}"
-	lost=$("$TOP/scripts/config-check.sh" "$objects/least/.config" "${config[@]}") || die "configuration lines did not stick:
+# says no to all of that, so that less is built. Made each time, as it also says
+# which tools this machine has now, which kunit.py compares.
+mkdir -p "$objects/least"
+logged "kunit configuration" "$objects/config.log" scripts/kconfig/merge_config.sh -n -O "$objects/least" "${config[@]}"
+lost=$("$TOP/scripts/config-check.sh" "$objects/least/.config" "${config[@]}") || die "configuration lines did not stick:
 $lost"
-	cp "$objects/wanted" "$objects/wanted.done"
-fi
 
 options=(--arch=x86_64 --build_dir="$objects" --kunitconfig="$objects/least/.config")
 logged "kunit kernel" "$objects/build.log" tools/testing/kunit/kunit.py build "${options[@]}" \
