@@ -3,7 +3,7 @@
 # the configurations that change what the tables hold or how they are walked: no page
 # is used that was given back. Takes about 40 minutes on an idle machine.
 . "$(dirname "$0")/../test/tap.sh"
-plan 11
+plan 12
 export BOOT_TIMEOUT=${BOOT_TIMEOUT:-900} XEN_DEBUG=n LINUX_DEBUG=n
 
 # run NAME PLAN MACHINE OPTION...: boots of it, every packet mapped, with the checker.
@@ -61,3 +61,5 @@ check "10 million re-walks of the nested tables or more in all of these" all
 # A checker that never reports would pass all of these.
 ignored() { run ignored bench ept "${one[@]}" warmup=0 --ept-check ignore-invept --directions domU-dom0; }
 refuses "ept, INVEPT ignored: the checker reports" 1 'uses of a page that was given back' ignored
+no_asids() { MACHINES=npt EPT_CHECK=ignore-invept OPTIONS="only count-256" scripts/selftest.sh patched; }
+refuses "npt, ASIDs ignored: the checker reports" 1 'a page was used that had been given back' no_asids
