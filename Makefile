@@ -42,10 +42,11 @@ SIDE         ?=
 REROLL       ?=
 RESULTS      ?=
 NAME         ?=
+TESTS        ?= scripts/test/*.t scripts/test-full/*.t
 
 override OUT := $(abspath $(OUT))
 export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS EPT_CHECK SETTINGS MODE PRICES \
-	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG LINUX_MODULAR BASE RUN CONFIG SIDE REROLL RESULTS NAME
+	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG LINUX_MODULAR BASE RUN CONFIG SIDE REROLL RESULTS NAME TESTS
 
 bench-options = --machine '$(MACHINE)' --pairs '$(or $(SIDE),$(PAIRS))' --boots '$(BOOTS)' --runs '$(RUNS)' \
 	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --copybreak '$(COPYBREAK)' \
@@ -102,9 +103,9 @@ test: deps ## prove it: lint, series, boots with verified payloads, the harness'
 	@XEN_DEBUG=y LINUX_DEBUG=y scripts/test.py scripts/test/*.t
 
 .PHONY: test-full
-test-full: deps ## all of make test, and what takes longer; goes on with what has passed; the result is kept in results/test-full
+test-full: deps ## all of make test, and what takes longer, or TESTS of it; goes on with what has passed; results are kept in results/test-full
 	@$(if $(NO_DEPS),true,scripts/deps.sh packages-full)
-	@XEN_DEBUG=y LINUX_DEBUG=y TEST_TIMEOUT=$${TEST_TIMEOUT:-43200} scripts/test.py --keep --record results/test-full scripts/test/*.t scripts/test-full/*.t
+	@XEN_DEBUG=y LINUX_DEBUG=y TEST_TIMEOUT=$${TEST_TIMEOUT:-43200} scripts/test.py --keep --record results/test-full $(TESTS)
 
 .PHONY: selftest
 selftest: deps ## run the PVH test kernel on patched Xen, vtd and amdvi

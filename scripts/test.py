@@ -15,7 +15,8 @@ line `# Tests: PATH...` names (default all of the project, but results/ and *.md
 and the settings. So a run of hours can be interrupted, or done in parts; `make
 clean` forgets. Not with a tree of the user's own, nor with changes not committed.
 --record FILE: also write there when, of which commit, how each program went, and
-what failed.
+what failed; what FILE says of other programs stays, so that it tells how each
+went last.
 """
 
 import hashlib
@@ -102,13 +103,15 @@ def count(results):
 
 
 def record(path, results):
-    """Write down a whole run of the tests: results by program."""
-    took = sum(each["took"] for each in results.values())
-    lines = [f"result: {count(results.values())}", f"took: {took // 60} min {took % 60} s"]
-    lines += [f"{name}: {each['date']}, commit {each['commit']}, {each['took']} s, {count([each])}" for name, each in results.items()]
-    for kind in ("failed", "skipped"):
-        lines += [f"{kind}: {name}" for each in results.values() for name in each[kind]]
-    path.write_text("\n".join(lines) + "\n")
+    """Write down how each program went last: these results, and what `path` says of other programs."""
+    kept = [line for line in (path.read_text().splitlines() if path.exists() else []) if not line.split(": ")[0] in ("last result of each", *results)]
+    lines = [f"{name}: {each['date']}, commit {each['commit']}, {each['took']} s, {count([each])}" for name, each in results.items()]
+    lines += [f"{name}: {kind}: {each_name}" for name, each in results.items() for kind in ("failed", "skipped") for each_name in each[kind]]
+    lines = sorted(kept + lines, key=lambda line: line.split(": ")[0])
+    rows = re.findall(r"(\d+) s, (\d+) passed, (\d+) failed, (\d+) skipped$", "\n".join(lines), re.MULTILINE)
+    took, *counts = (sum(map(int, column)) for column in zip(*rows))
+    total = "{} passed, {} failed, {} skipped".format(*counts)
+    path.write_text("\n".join([f"last result of each: {total}, {took // 60} min {took % 60} s", *lines]) + "\n")
 
 
 def main():

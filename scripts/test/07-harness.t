@@ -2,7 +2,7 @@
 # The harness's own tests: bad input, and boots that go wrong, are told as what
 # they are.
 . "$(dirname "$0")/tap.sh"
-plan 30
+plan 31
 
 boot() { scripts/run.py "$1" --pairs base/base --boots 1 --run "$SCRATCH/$1"; }
 export BOOT_TIMEOUT=60
@@ -107,5 +107,7 @@ mended() { touch "$SCRATCH/count/mended" && tests && [ "$(tr '\n' ' ' <"$SCRATCH
 check "run again, what had passed is kept" mended
 edited() { echo '# edited' >>"$SCRATCH/project/two.t" && tests && [ "$(wc -l <"$SCRATCH/count/ran")" -eq 5 ]; }
 check "and forgotten when the project has changed" edited
+one_only() { (cd "$SCRATCH/project" && OUT=$SCRATCH/count "$TOP/scripts/test.py" --record "$SCRATCH/record" ./one.t) && grep -q '^./two.t: .* 1 passed, 0 failed, 1 skipped$' "$SCRATCH/record" && grep -q '^last result of each: 2 passed, 0 failed, 1 skipped' "$SCRATCH/record"; }
+check "the record tells of each program how it went last" one_only
 cut_off() { sed -i s/1..2/1..3/ "$SCRATCH/project/two.t" && tests; }
 refuses "a test that ends before its plan does" 1 'planned 3 results and gave 2' cut_off
