@@ -87,4 +87,5 @@ fixed=$(git -C "$work" rev-parse HEAD)
 lay "${features[@]}"
 prepare net-next "$fixed" --cover-letter
 "$TOP/scripts/cover-linux.py" "$TOP/linux/cover-letter" "$summary" "$send/net-next/0000-cover-letter.patch" || exit 2
+say "a hostile guest reaches what some of the fixes mend: ask security@xenproject.org and security@kernel.org first"
 say "nothing was sent; read $send, then run the two commands, the second when net has been merged into net-next"

@@ -61,6 +61,7 @@ address "${mails[0]}" "$scratch/who"
 echo "$dir: a cover letter and $((${#mails[@]} - 1)) patches by $name <$email>"
 echo "base: $(git -C "$work" log -1 --format='%h %s' upstream)"
 if [ -n "${XEN_TREE:-}" ]; then
+	echo "A guest reaches what some of the fixes mend: ask security@xenproject.org first."
 	echo "Read them, see that the base is a commit the list has, then send with:"
 	echo "  git send-email --confirm=always '$dir'/*.patch"
 else
