@@ -7,6 +7,8 @@
 # is named by a hash of all that went into it and never built twice.
 # Environment: XEN_DEBUG=y or LINUX_DEBUG=y (or kasan) for a debug build,
 # LINUX_MODULAR=y for netback as a module (`xen-netback.ko` beside the binary), JOBS.
+# LINUX_PART=<directory>/ for no kernel, but what that directory has alone; the result
+# then holds `build.log`, `config`, `id`, and `undefined`: the symbols it takes from elsewhere.
 . "$(dirname "$0")/lib.sh"
 
 half=$1 state=$2 modular=n
@@ -29,11 +31,12 @@ if [ "$half" = linux ]; then # what one release alone has
 	release=$(git -C "$source" show "$commit:Makefile" | sed -nE 's/^(VERSION|PATCHLEVEL) *= *//p' | paste -sd.)
 	[ ! -f "$TOP/scripts/rig-$release.config" ] || fragments+=("$TOP/scripts/rig-$release.config")
 	[ $modular = n ] || fragments+=("$TOP/scripts/linux-modular.config")
+	part=${LINUX_PART:-}
 fi
 
-key=$( (git -C "$source" rev-parse "$commit^{tree}"; cat "${fragments[@]}"; gcc -dumpfullversion) | sha256sum | cut -c1-16)
+key=$( (git -C "$source" rev-parse "$commit^{tree}"; cat "${fragments[@]}"; echo -n "${part:-}"; gcc -dumpfullversion) | sha256sum | cut -c1-16)
 result=$OUT/built/$half-$key
-if [ -f "$result/symbols" ]; then # older versions left none
+if [ -f "$result/id" ]; then
 	echo "$result"
 	exit 0
 fi
@@ -49,7 +52,7 @@ esac
 [ $modular = n ] || suffix+=-modular
 objects=$OUT/obj/$(basename "$source")-$suffix
 log=$objects/build.log
-label="$half $state ($suffix)"
+label="$half $state ($suffix${part:+, $part})"
 mkdir -p "$objects"
 git -C "$source" checkout -q -f --detach "$commit"
 export KBUILD_BUILD_TIMESTAMP=2026-01-01 KBUILD_BUILD_USER=rig KBUILD_BUILD_HOST=rig
@@ -60,6 +63,11 @@ stuck() {
 	local lost
 	lost=$("$TOP/scripts/config-check.sh" "$@") || die "$label: configuration lines did not stick:
 $lost"
+}
+
+# undefined ARCHIVE: the symbols that none of its members defines.
+undefined() {
+	comm -23 <(nm -u "$1" | awk 'NF == 2 { print $2 }' | sort -u) <(nm --defined-only "$1" | awk 'NF == 3 { print $3 }' | sort -u)
 }
 
 say "$label: building $result"
@@ -82,7 +90,7 @@ linux)
 		cp "$objects/wanted" "$objects/wanted.done"
 	fi
 	stuck "$objects/.config" "${fragments[@]}"
-	targets=(vmlinux)
+	targets=("${part:-vmlinux}")
 	[ $modular = n ] || targets+=(modules)
 	STEPS=$steps logged "$label" "$log" make -C "$source" O="$objects" LOCALVERSION= -j"$jobs" CC="ccache gcc" "${targets[@]}"
 	;;
@@ -92,10 +100,14 @@ mkdir -p "$result.new"
 cp "$objects/.config" "$result.new/config"
 cp "$log" "$result.new/build.log"
 printf '%s %s, %s, on %s\n' "$half" "$state" "$suffix" "$(git -C "$source" log -1 --format='%s %h' upstream)" >"$result.new/id"
-cp "$objects/$binary" "$result.new/$binary"
-[ $modular = n ] || cp "$objects/drivers/net/xen-netback/xen-netback.ko" "$result.new/"
-nm -n "$objects/$symbols" | grep -i ' t ' >"$result.new/symbols"
-[ "$half" = xen ] || strip --strip-debug "$result.new/$binary"
+if [ -n "${part:-}" ]; then
+	undefined "$objects/${part}built-in.a" >"$result.new/undefined"
+else
+	cp "$objects/$binary" "$result.new/$binary"
+	[ $modular = n ] || cp "$objects/drivers/net/xen-netback/xen-netback.ko" "$result.new/"
+	nm -n "$objects/$symbols" | grep -i ' t ' >"$result.new/symbols"
+	[ "$half" = xen ] || strip --strip-debug "$result.new/$binary"
+fi
 rm -rf "$result"
 mv "$result.new" "$result"
 say "$label: built"
