@@ -41,9 +41,9 @@ MACHINE_PATH = re.compile(r"/[^\s',=:]*/(?=(?:built|image)/|[^/\s']+/(?:console|
 
 EPT_COUNTS = ("rewalks", "stale", "stale_after_release", "releases", "released_while_cached")
 EPT_HEAD = (">walks repeated by the checker", ">stale uses", ">after release", ">pages released", ">of them while cached")
-EPT_MEANING = ("In Bochs, with an EPT TLB that forgets nothing until an INVEPT covers it. A stale use is of a translation that no "
-               "INVEPT dropped and whose EPT entry has changed; after release, of a page that Xen had given back, which is what "
-               "must never happen.")
+EPT_MEANING = ("In Bochs, with a TLB of nested translations that forgets nothing until it has to: on ept for an INVEPT, on npt for "
+               "a flush of its ASID or a new one. A stale use is of a translation that none of these dropped and whose entry "
+               "has changed; after release, of a page that Xen had given back, which is what must never happen.")
 
 
 FLUSHES_MEANING = "TLB/1000, IOTLB/1000: flushes for 1,000 grants unmapped by the backend."
