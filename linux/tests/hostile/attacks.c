@@ -540,7 +540,7 @@ static void control_ring(struct vif *v)
 	note("control %s", said);
 }
 
-/* A ring that is never empty, for some seconds. */
+/* A ring that is kept full, for some seconds. */
 static void keep_full(struct vif *v)
 {
 	unsigned long end = rdtsc() + 5000 * tsc_khz;
@@ -550,7 +550,7 @@ static void keep_full(struct vif *v)
 		for (v->first = v->prod; v->prod - v->cons <= SLOTS - 4; nr++)
 			packet(v, 4, PAGE_SIZE - 1, 0);
 		push(v);
-		if (!AWAIT(collect(v) || v->prod - v->cons <= SLOTS / 2,
+		if (!AWAIT(collect(v) || v->prod - v->cons <= SLOTS - 4,
 			   SETTLE))
 			break;
 	}
