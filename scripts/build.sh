@@ -55,7 +55,7 @@ log=$objects/build.log
 label="$half $state ($suffix${part:+, $part})"
 mkdir -p "$objects"
 git -C "$source" checkout -q -f --detach "$commit"
-export KBUILD_BUILD_TIMESTAMP=2026-01-01 KBUILD_BUILD_USER=rig KBUILD_BUILD_HOST=rig
+export KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP=2026-01-01 KBUILD_BUILD_USER=rig KBUILD_BUILD_HOST=rig
 export XEN_BUILD_DATE=2026-01-01 XEN_BUILD_TIME=00:00:00 XEN_WHOAMI=rig XEN_DOMAIN=rig
 
 # stuck CONFIG FRAGMENT...: each line asked for is in the configuration.

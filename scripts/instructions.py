@@ -7,8 +7,11 @@ RUN is a run directory (of run.py), or one of results/ that has an
 instructions.json. For each cell a line: throughput in virtual time, where an
 instruction takes a nanosecond and all CPUs share that time, and instructions
 for each MiB received: of Xen on dom0's CPUs, of dom0's Linux and programs, and
-of the guests with what Xen does on their CPUs. A run directory gets an
-instructions.json with what the table was made from.
+of the guests with what Xen does on their CPUs. A figure is the median of the
+runs; the spread is that of all instructions over the boots, each of which has a
+seed of its own (run.py): a boot is the same again each time, but TCP is a chaotic
+system, of which it is one sample. A run directory gets an instructions.json with
+what the table was made from.
 AGAIN: a second run of the same; each cell of both must agree within TOLERANCE.
 Exit: 0; 1 a cell differs, or a run lacks its figure; 2 nothing to read.
 
@@ -26,8 +29,9 @@ import report
 
 TOLERANCE = float(os.environ.get("TOLERANCE", 2))  # %
 PARTS = ("dom0_xen", "dom0_linux", "dom0_user", "guests")
-HEAD = ("direction", "streams", "xen/linux", "Gbit/s, virtual", "dom0 Xen", "dom0 Linux", "dom0 programs", "guests", "all", "against base")
-MEANING = "Million instructions a MiB received. dom0 Xen: of Xen on dom0's CPUs; guests: with what Xen does on theirs."
+HEAD = ("direction", "streams", "xen/linux", "Gbit/s, virtual", "dom0 Xen", "dom0 Linux", "dom0 programs", "guests", "all", "spread", "boots", "against base")
+MEANING = ("Million instructions a MiB received. dom0 Xen: of Xen on dom0's CPUs; guests: with what Xen does on theirs; "
+           "spread: relative standard deviation of all of them over the boots, each with a seed of its own.")
 
 
 def parts(cpus, dom0_vcpus):
@@ -85,8 +89,9 @@ def cells(data):
         if run["gbps"] and run["mib"] and "guests" in run:
             figures = {part: run[part] / run["mib"] / 1e6 for part in PARTS}
             grouped.setdefault((run["direction"], run["streams"], run["pair"]), []).append(
-                {"gbps": run["gbps"], **figures, "all": sum(figures.values())})
-    return {cell: {name: statistics.median(each[name] for each in group) for name in group[0]}
+                {"boot": run["boot"], "gbps": run["gbps"], **figures, "all": sum(figures.values())})
+    return {cell: {**{name: statistics.median(each[name] for each in group) for name in group[0]},
+                   "boots": len({each["boot"] for each in group}), "spread": report.spread([each["all"] for each in group])}
             for cell, group in sorted(grouped.items(), key=lambda item: (item[0][0], item[0][1], report.PAIRS.index(item[0][2])))}
 
 
@@ -96,7 +101,7 @@ def lines(data):
     for (direction, streams, pair), figures in cells(data).items():
         first = base.setdefault((direction, streams), (pair, figures["all"]))
         yield (direction, str(streams), pair, f"{figures['gbps']:.3f}", *(f"{figures[part]:.2f}" for part in PARTS),
-               f"{figures['all']:.2f}", "-" if first[0] == pair else f"{100 * (figures['all'] / first[1] - 1):+.1f} %")
+               f"{figures['all']:.2f}", report.show(figures["spread"], "{:.1f} %"), str(figures["boots"]), "-" if first[0] == pair else f"{100 * (figures['all'] / first[1] - 1):+.1f} %")
 
 
 def table(data):

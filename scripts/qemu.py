@@ -26,7 +26,7 @@ XEN = ("dom0=pvh numa=on dom0_nodes=1 dom0_mem={dom0_mem} dom0_max_vcpus={dom0_v
 # nanosecond an instruction, idle time skipped, and nothing from outside that
 # differs from run to run. It counts instructions; what a flush costs is not in it.
 # calibrated: the same, and Xen lets a time pass for each flush (scripts/prices).
-ICOUNT = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-seed", "1",
+ICOUNT = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off",
           "-rtc", "base=2026-01-01,clock=vm"]
 MODES = {"threads": ["-accel", "tcg,thread=multi"], "icount": ICOUNT, "calibrated": ICOUNT}
 # An emulated machine may be starved of its host for longer than RCU bears.
@@ -53,8 +53,9 @@ def command(machine, directory, xen, kernel, initrd, options):
     """The QEMU command line, as a list.
 
     options: dom0_mem, dom0_vcpus, cpus (those domains run on), memory (MiB), mode
-    (of MODES), plugin (of scripts/icount), and further words for the command lines
-    of xen and dom0. kernel and initrd are dom0's.
+    (of MODES), plugin (of scripts/icount), seed (of the guest's random numbers, a
+    number), and further words for the command lines of xen and dom0. kernel and
+    initrd are dom0's.
     """
     xen_line = " ".join([XEN.format(**options), machine.xen, options.get("xen", "")]).strip()
     dom0_line = f"{DOM0} {options.get('dom0', '')}"
@@ -68,7 +69,7 @@ def command(machine, directory, xen, kernel, initrd, options):
             "-serial", f"file:{directory}/console.log",
             "-chardev", "stdio,id=channel,signal=off", "-serial", "chardev:channel"]
     if options.get("plugin"):
-        line += ["-plugin", f"{options['plugin']},totals={directory}/instructions.jsonl,profile={directory}/profile"]
+        line += ["-seed", str(options["seed"]), "-plugin", f"{options['plugin']},totals={directory}/instructions.jsonl,profile={directory}/profile"]
     if machine.trace:
         line += ["-trace", machine.trace, "-msg", "timestamp=on", "-D", f"{directory}/trace.log"]
     # a comma separates multiboot modules, hence the doubled ones inside a name

@@ -28,7 +28,7 @@ USELESS = 4  # an interval whose ends are this factor apart tells neither half f
 EMULATED = ("Emulated time: Gbit/s compare the sides with each other and say nothing of hardware. "
             "Flush counts are exact.")
 VIRTUAL = ("Virtual time: an instruction takes a nanosecond, and all CPUs share that time; Gbit/s say nothing of hardware. "
-           "The same build gives the same figures each time, so there is nothing to test.")
+           "The same build and seed give the same figures each time; each boot of a pair has another seed, and is one sample of what TCP does.")
 UNPRICED = "What a TLB or IOTLB flush costs hardware is not in these figures."
 PRICED = ("Simulated, with these prices in ns of virtual time: a TLB flush {}, each remote CPU in it {}, an IOTLB flush {}. "
           "Xen's instructions are with those in which it lets that time pass.")

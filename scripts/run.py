@@ -12,7 +12,8 @@ one of the harness's own tests: by-hand, hang, crash, silent.
 A pair names the Xen and the Linux half, each base or patched: base/base,
 patched/patched, patched/base, base/patched; or one of a half's mutants, as in
 patched/mutant:NAME. Boots go there and back through the list of machines and
-pairs (ABBA), so that a drift of the host weighs on all alike.
+pairs (ABBA), so that a drift of the host weighs on all alike. In the modes that
+repeat, icount and calibrated, the n-th boots of all pairs have the seed n.
 
 The run directory, by default OUT/runs/<time>, holds for each boot the exact
 command line, both configurations, the identity of what was booted, Xen's
@@ -210,8 +211,8 @@ def heard(message):
             (f"{latency} us" if latency else f"{judge.text(judge.gbps(message))} Gbit/s"))
 
 
-def boot(chosen, directory, built, xen, linux):
-    """Boot a pair in an emulator, with the artefacts built; how it ended."""
+def boot(chosen, directory, built, xen, linux, seed):
+    """Boot a pair in an emulator, with the artefacts built; how it ended. seed: of modes that repeat."""
     emulator = EMULATORS[chosen.machine.via]
     xen, linux, guest = built["xen", xen], built["linux", linux], built["linux", "base"]
     initrd = script("initrd.sh", str(built["image"]), str(linux / "vmlinux"), str(guest / "vmlinux"), chosen.plan)
@@ -229,7 +230,7 @@ def boot(chosen, directory, built, xen, linux):
         # whose CPU it was tells whose instructions they are
         cpus, guests = chosen.dom0_vcpus + 2 * chosen.guest_vcpus, chosen.dom0_vcpus + 1
         prices = "price_tlb={} price_tlb_cpu={} price_iotlb={}".format(*chosen.prices.split(",")) if chosen.prices else ""
-        memory.update(plugin=built["plugin"], xen=f"dom0_vcpus_pin {prices}".strip())
+        memory.update(plugin=built["plugin"], seed=seed, xen=f"dom0_vcpus_pin {prices}".strip())
         words.update(cpus=f"{guests}-{cpus}", warmup=1)
     words.update(settings(chosen), **EMULATED)
     command = emulator.command(chosen.machine, directory, xen / "xen", linux / "vmlinux", initrd, {
@@ -314,7 +315,7 @@ def main():
                 if host:
                     how = on_host(chosen, directory, built["linux", "base"], built["image"])
                 else:
-                    how = boot(chosen, directory, built, xen, linux)
+                    how = boot(chosen, directory, built, xen, linux, seed=1 + (number - 1) // len(wanted))
                 (directory / "outcome.json").write_text(json.dumps(how) + "\n")
             took.append(how["seconds"])
             status, why = judge.boot_verdict(directory)
