@@ -23,6 +23,7 @@ for machine in ${MACHINES:-vtd amdvi}; do
 			number=$((number + 1))
 			say "$machine: boot $number of $((2 * ${BOOTS:-2})), $side"
 			logs=$OUT/selftest/bench
+			mkdir -p "$OUT/selftest"
 			XEN=${xen[$side]}/xen KERNEL=$kernel MACHINE=$machine LOGDIR=$logs \
 				"$TOP/xen/tests/run.sh" bench >"$logs.out" 2>&1 ||
 				die "no figures from $side on $machine: $(tail -n 1 "$logs.out")"
