@@ -16,14 +16,13 @@ for side in base patched; do
 	xen[$side]=$("$TOP/scripts/build.sh" xen $side)
 done
 for machine in ${MACHINES:-vtd amdvi}; do
-	mkdir -p "$run/$machine"
+	mkdir -p "$run/$machine" "$OUT/selftest"
 	sides=(base patched) all=() number=0
 	for ((boot = 0; boot < ${BOOTS:-2}; boot++)); do
 		for side in "${sides[@]}"; do
 			number=$((number + 1))
 			say "$machine: boot $number of $((2 * ${BOOTS:-2})), $side"
 			logs=$OUT/selftest/bench
-			mkdir -p "$OUT/selftest"
 			XEN=${xen[$side]}/xen KERNEL=$kernel MACHINE=$machine LOGDIR=$logs \
 				"$TOP/xen/tests/run.sh" bench >"$logs.out" 2>&1 ||
 				die "no figures from $side on $machine: $(tail -n 1 "$logs.out")"
@@ -35,5 +34,5 @@ for machine in ${MACHINES:-vtd amdvi}; do
 	done
 	"$TOP/xen/tests/bench.py" --plot "$run/$machine/unmap.svg" "${all[@]}" | tee "$run/$machine/table.md"
 done
-cat "${xen[base]}/id" "${xen[patched]}/id" >"$run/id"
+{ echo "rig $(git -C "$TOP" describe --always --dirty)"; cat "${xen[base]}/id" "${xen[patched]}/id"; } >"$run/id"
 say "kept in $run"
