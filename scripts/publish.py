@@ -355,8 +355,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except report.Missing as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        sys.exit(2)
+    report.called(main)

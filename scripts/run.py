@@ -255,7 +255,7 @@ def on_host(chosen, directory, guest, image):
                TOP / "scripts/guest/run-plan"]
     how = channel.listen(command, directory, heard)
     with open(directory / "console.log", "w") as log:
-        for reader in (["xl", "dmesg"], ["dmesg"]):
+        for reader in (["timeout", "30", "xl", "dmesg"], ["timeout", "30", "dmesg"]):
             subprocess.run(reader, stdout=log, check=False)
     return how
 
@@ -270,6 +270,8 @@ def main():
     # what a machine lacks is told before anything is built for it
     if host and (not pathlib.Path("/proc/xen/privcmd").exists() or os.geteuid()):
         raise qemu.Missing("MACHINE=host wants root in dom0 of a running Xen, with xl and iperf3: this is none")
+    if host and len(pairs) > 1:
+        raise qemu.Missing("MACHINE=host: say what was booted, SIDE=base/base or SIDE=patched/patched")
     if not host:
         EMULATORS[chosen.machine.via].program()
     wanted = [(machine, *pair) for machine in chosen.machines for pair in pairs]

@@ -29,6 +29,8 @@ import sys
 import threading
 import time
 
+# what a program may be told to do less, or otherwise, by the environment
+SETTINGS = ("XEN", "LINUX", "XEN_DEBUG", "LINUX_DEBUG", "ROUNDS", "RELEASES", "ARCHES", "CONFIGURATIONS")
 TIMEOUT = int(os.environ.get("TEST_TIMEOUT", 3600))
 RESULT = re.compile(r"(not )?ok\b(?: \d+)?(?: - )?(.*?)(?:# SKIP\s*(.*))?$")
 
@@ -76,7 +78,7 @@ def place(program):
     content = ["--", *(header[1].split() if header else ["."]), program, ":!results", ":!*.md"]
     if os.environ.get("XEN_TREE") or os.environ.get("LINUX_TREE") or git("status", "--porcelain", *content):
         return None
-    known = [os.environ.get(name, "") for name in ("XEN", "LINUX", "XEN_DEBUG", "LINUX_DEBUG")]
+    known = [os.environ.get(name, "") for name in SETTINGS]
     key = hashlib.sha256("\n".join([git("ls-files", "-s", *content), *known]).encode()).hexdigest()[:16]
     return pathlib.Path(os.environ["OUT"]) / "tests" / f"{os.path.basename(program)}-{key}.json"
 
