@@ -108,8 +108,8 @@ test-full: deps ## all of make test, and what takes longer, or TESTS of it; goes
 	@XEN_DEBUG=y LINUX_DEBUG=y TEST_TIMEOUT=$${TEST_TIMEOUT:-43200} scripts/test.py --keep --record results/test-full $(TESTS)
 
 .PHONY: selftest
-selftest: deps ## run the PVH test kernel on patched Xen, vtd and amdvi
-	@scripts/selftest.sh patched
+selftest: deps ## run the PVH test kernel on patched Xen, on MACHINES
+	@$(if $(filter command,$(firstword $(origin MACHINE))),$(error make selftest takes MACHINES=$(MACHINE), a list with spaces))scripts/selftest.sh patched
 
 .PHONY: test-mutants
 test-mutants: deps ## break the patched Xen in one way after another; the test kernel must notice each
