@@ -28,6 +28,7 @@ EPT_CHECK    ?= off
 SETTINGS     ?=
 MODE         ?= threads
 PRICES       ?=
+NOTE         ?=
 XEN          ?= 4.17
 LINUX        ?= 6.12
 XEN_TREE     ?=
@@ -45,14 +46,14 @@ NAME         ?=
 TESTS        ?= scripts/test/*.t scripts/test-full/*.t
 
 override OUT := $(abspath $(OUT))
-export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS EPT_CHECK SETTINGS MODE PRICES \
+export OUT MACHINE PAIRS BOOTS RUNS SECONDS_EACH STREAMS DIRECTIONS COPYBREAK GUEST_VCPUS GUEST_QUEUES DOM0_VCPUS EPT_CHECK SETTINGS MODE PRICES NOTE \
 	XEN LINUX XEN_TREE LINUX_TREE XEN_DEBUG LINUX_DEBUG LINUX_MODULAR BASE RUN CONFIG SIDE REROLL RESULTS NAME TESTS
 
 bench-options = --machine '$(MACHINE)' --pairs '$(or $(SIDE),$(PAIRS))' --boots '$(BOOTS)' --runs '$(RUNS)' \
 	--seconds '$(SECONDS_EACH)' --streams '$(STREAMS)' --directions '$(DIRECTIONS)' --copybreak '$(COPYBREAK)' \
 	--guest-vcpus '$(GUEST_VCPUS)' \
 	--guest-queues '$(GUEST_QUEUES)' --dom0-vcpus '$(DOM0_VCPUS)' --ept-check '$(EPT_CHECK)' \
-	--settings '$(SETTINGS)' --mode '$(MODE)' --prices '$(PRICES)' $(if $(RUN),--run '$(RUN)')
+	--settings '$(SETTINGS)' --mode '$(MODE)' --prices '$(PRICES)' $(if $(NOTE),--note '$(NOTE)') $(if $(RUN),--run '$(RUN)')
 
 .PHONY: help
 help: ## this list

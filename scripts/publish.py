@@ -157,6 +157,8 @@ def bench(runs, into):
     exact = report.repeatable(environment)
     if report.kind_of_time(environment):
         text += [report.kind_of_time(environment), ""]
+    for note in dict.fromkeys(filter(None, (run["environment"].get("note") for run in summaries))):
+        text += [f"Note: {note}.", ""]
     text += ["Made by", "", *(f"    {run['environment'].get('command', 'a command that was not recorded')}" for run in summaries), ""]
     if report.latencies(summary):
         text += ["## Latency", "", *rows(report.LATENCY_HEAD, report.latencies(summary))]
@@ -187,7 +189,7 @@ def bench(runs, into):
         f"chance alone gives about {0.05 * tested:.1f} a star. Bars in the plot: lowest and highest boot. " + FLUSHES_MEANING, ""]
     text += ["## Environment", "", *rows(("", ""), (
         (key, "; ".join(dict.fromkeys(str(run["environment"].get(key, "-")) for run in summaries)))
-        for key in environment if key != "command"))]
+        for key in environment if key not in ("command", "note")))]
     text += rows(("built", "what", "sha256"), ((name, what["id"], what["sha256"][:16]) for name, what in summary["built"].items()))
     checked = [(boot["directory"], *(f"{boot['ept_check'][key]:,}" for key in EPT_COUNTS)) for boot in summary["boots"] if boot.get("ept_check")]
     if checked:

@@ -97,6 +97,7 @@ def options():
         help="of machines ept and npt: look for stale nested translations; ignore-invept has to find some")
     add("--mode", default="threads", choices=list(qemu.MODES), help="how time passes in QEMU (default: %(default)s)")
     add("--prices", default="", help="of mode calibrated, ns: of a TLB flush, of each remote CPU in it, of an IOTLB flush")
+    add("--note", default="", help="what the report's reader should know, as of what else the host did")
     add("--run", type=pathlib.Path, help="the run directory (default: OUT/runs/<time>)")
     chosen = parser.parse_args()
     try:
@@ -143,6 +144,7 @@ def environment(chosen, built):
         "guest_queues": chosen.guest_queues, "xen_debug": os.environ.get("XEN_DEBUG", "n"),
         "linux_debug": os.environ.get("LINUX_DEBUG", "n"), "linux_modular": os.environ.get("LINUX_MODULAR", "n"),
         "ept_check": chosen.ept_check, "settings": chosen.settings,
+        **({"note": chosen.note} if chosen.note else {}),
     }
 
 
@@ -160,7 +162,7 @@ def begin(run, now):
     run.mkdir(parents=True, exist_ok=True)
     if stored.exists():
         began = json.loads(stored.read_text())
-        changed = [key for key in now if key not in ("date", "rig", "command") and began.get(key) != now[key]]
+        changed = [key for key in now if key not in ("date", "rig", "command", "note") and began.get(key) != now[key]]
         if changed:
             raise qemu.Missing(f"{run} was begun with another {', '.join(changed)}: finish it as it was, or name another RUN")
     else:
