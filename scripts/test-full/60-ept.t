@@ -40,7 +40,7 @@ strict release "ept, stock and patched, 2 CPUs, no A/D bits" 'b["ad_bits"] == 0'
 check "ept: flushes for 1,000 grants: stock 1,000, patched at most 80" holds release \
 	'all((900 <= each <= 1000) if row["xen"] == "base" else each <= 80 for row in rows if row["direction"] != "dom0-domU"
 		for each in [1000 * row["tlb_flushes"] / row["unmap_grants"]])'
-XEN_DEBUG=y LINUX_DEBUG=y strict debug "ept, debug builds" True bench ept "${one[@]}" warmup=0
+XEN_DEBUG=y LINUX_DEBUG=y strict debug "ept, stock and patched, debug builds" True bench ept --settings warmup=0
 strict verify "ept, payloads verified, no grant left" True verify ept "${one[@]}" megabytes=8
 strict one-cpu "ept, 1 CPU" True bench ept --dom0-vcpus 1 "${one[@]}" warmup=0
 # exit 62: the page-modification log is full
