@@ -135,8 +135,8 @@ vif_config() {
 # load_netback: where it is a module; the rig's own lies beside the scripts.
 load_netback() { insmod "$RIG_DIR/xen-netback.ko" 2>/dev/null || modprobe xen_netback 2>/dev/null || :; }
 
-# on NAME SECONDS COMMAND: run it in that domain, bounded; its output and
-# status are ours. dom0 is the backend domain, wherever that is.
+# on NAME SECONDS COMMAND: run it, one line, in that domain, bounded; its output
+# and status are ours. dom0 is the backend domain, wherever that is.
 on() {
 	if [ "$1" = control ] || { [ "$1" = dom0 ] && [ "$RIG_BACKEND" = dom0 ]; }; then
 		timeout "$2" sh -c "$3" 3>&-
