@@ -135,14 +135,14 @@ vif_config() {
 # load_netback: where it is a module; the rig's own lies beside the scripts.
 load_netback() { insmod "$RIG_DIR/xen-netback.ko" 2>/dev/null || modprobe xen_netback 2>/dev/null || :; }
 
-# on NAME SECONDS COMMAND: run it, one line, in that domain, bounded; its output
-# and status are ours. dom0 is the backend domain, wherever that is.
+# on NAME SECONDS COMMAND: run it in that domain, bounded; its output and
+# status are ours. dom0 is the backend domain, wherever that is.
 on() {
 	if [ "$1" = control ] || { [ "$1" = dom0 ] && [ "$RIG_BACKEND" = dom0 ]; }; then
 		timeout "$2" sh -c "$3" 3>&-
 		return
 	fi
-	printf '%s\n' "$3" | timeout "$2" busybox nc -w 3 "$(address "$1")" 99 | {
+	printf '%s\n' "$(printf '%s' "$3" | tr '\n' '\001')" | timeout "$2" busybox nc -w 3 "$(address "$1")" 99 | {
 		# The agent's status comes last, on a line of its own, after one
 		# that ends what the command left unfinished.
 		awk '/^rig-status [0-9]+$/ { status = $2; done = 1; next }
