@@ -1,10 +1,11 @@
 #!/bin/bash
-# image.sh [DIRECTORY]: make the images of dom0 and of the guests, print where.
+# image.sh: make the images of dom0 and of the guests, print their directory.
 #
-# DIRECTORY (default: OUT/image) then holds dom0.cpio, domU.cpio, latency.cpio (what
-# plan latency has besides, in both), pump and hostile for use on a real host, and
-# `manifest`, which names each Debian package that went in with its version and
-# sha256. Nothing is done when nothing changed; root is not needed.
+# It is named by a hash of what goes into them, and holds dom0.cpio, domU.cpio,
+# latency.cpio (what plan latency has besides, in both), pump and hostile for use on
+# a real host, and `manifest`, which names each Debian package that went in with
+# its version and sha256. What was made once is used again, and removed when it has
+# not been used for a week; root is not needed.
 #
 # dom0.cpio lacks the kernels that dom0 starts domains with: initrd.sh appends an
 # archive that has them. The kernel unpacks archives that follow each other as one.
@@ -25,17 +26,21 @@ packages=(busybox-static iperf3 ethtool setserial iproute2 nftables sockperf)
 [ -n "$XEN_TOOLS" ] || packages+=("xen-utils-$XEN_MINOR" xenstore-utils)
 
 main() {
-	mkdir -p "${1:-$OUT/image}"
-	dir=$(cd "${1:-$OUT/image}" && pwd)
-	key=$(inputs | sha256sum)
-	if [ ! -f "$dir/key" ] || [ "$(cat "$dir/key")" != "$key" ]; then
+	result=$OUT/image/$(inputs | sha256sum | cut -c1-16)
+	if [ ! -f "$result/manifest" ]; then
 		need_space 300
-		work=$(mktemp -d "$dir/work.XXXXXX")
+		mkdir -p "$OUT/image"
+		find "$OUT/image" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} +
+		work=$(mktemp -d "$OUT/image/work.XXXXXX")
 		trap 'rm -rf "$work"' EXIT
+		dir=$work/made
+		mkdir "$dir"
 		make_images
-		echo "$key" >"$dir/key"
+		rm -rf "$result"
+		mv "$dir" "$result"
 	fi
-	echo "$dir"
+	touch "$result"
+	echo "$result"
 }
 
 # What the images depend on.
@@ -46,7 +51,6 @@ inputs() {
 }
 
 make_images() {
-	rm -f "$dir/key"
 	fetch
 	logged "programs for the guests" "$OUT/log/pump.log" make -C "$TOP/linux/tests" O="$work"
 	logged "hostile frontend" "$OUT/log/hostile.log" make -C "$TOP/linux/tests/hostile" O="$work"

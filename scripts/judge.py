@@ -296,7 +296,7 @@ def judge(run):
         status, why = boot_verdict(directory)
         boots.append({"directory": directory.name, "boot": sides["boot"], "status": status, "why": why})
         for half, what in sides["built"].items():
-            built[f"{half} {sides.get(half, 'base')}"] = what
+            built[f"{half} {sides[half]}" if half in sides else half] = what
         checked = ept_check(directory)
         if checked is not None:
             boots[-1]["ept_check"] = checked

@@ -122,9 +122,10 @@ def options():
 
 
 def identity(half, _, built):
-    """What a built half is: its `id` line and the sha256 of its binary."""
-    binary = built / ("xen" if half == "xen" else "vmlinux")
-    return {"id": (built / "id").read_text().strip(), "sha256": hashlib.sha256(binary.read_bytes()).hexdigest()}
+    """What a built half is: its `id` line and the sha256 of its binary; of the images, their directory's name and dom0's."""
+    binary = built / {"xen": "xen", "linux": "vmlinux", "image": "dom0.cpio"}[half]
+    said = built.name if half == "image" else (built / "id").read_text().strip()
+    return {"id": said, "sha256": hashlib.sha256(binary.read_bytes()).hexdigest()}
 
 
 def environment(chosen, built):
@@ -217,7 +218,7 @@ def boot(chosen, directory, built, xen, linux, seed):
     """Boot a pair in an emulator, with the artefacts built; how it ended. seed: of modes that repeat."""
     emulator = EMULATORS[chosen.machine.via]
     xen, linux, guest = built["xen", xen], built["linux", linux], built["linux", "base"]
-    initrd = script("initrd.sh", str(built["image"]), str(linux / "vmlinux"), str(guest / "vmlinux"), chosen.plan)
+    initrd = script("initrd.sh", str(built["image", ""]), str(linux / "vmlinux"), str(guest / "vmlinux"), chosen.plan)
     for built_half, name in ((xen, "xen"), (linux, "linux")):
         shutil.copy(built_half / "config", directory / f"{name}.config")
         if "plugin" in built and (built_half / "symbols").exists():
@@ -293,7 +294,7 @@ def main():
         built["bochs"] = script("bochs.sh")
     else:
         say(f"step {len(needed) + 1} of {len(needed) + 2}: guest images")
-    built["image"] = script("image.sh")
+    built["image", ""] = script("image.sh")
     if chosen.mode != "threads":
         built["plugin"] = script("icount.sh")
         channel.BOOT_TIMEOUT *= SLOWER
@@ -306,7 +307,7 @@ def main():
     for number, (chosen.machine, xen, linux) in enumerate(order, 1):
         for attempt in range(1 + RETRIES):
             directory = run / (f"{number:02d}-{chosen.machine.name}-{xen}-{linux}" + (f"-retry{attempt}" if attempt else ""))
-            booted = {"guest": ("linux", "base")}
+            booted = {"guest": ("linux", "base"), "image": ("image", "")}
             booted.update({} if host else {"xen": ("xen", xen), "linux": ("linux", linux)})
             sides = {"boot": number, "machine": chosen.machine.name, "xen": xen, "linux": linux, "built": {
                 name: identity(*what, built[what]) for name, what in booted.items()}}
@@ -317,7 +318,7 @@ def main():
                 directory.mkdir()
                 (directory / "sides.json").write_text(json.dumps(sides, indent=1) + "\n")
                 if host:
-                    how = on_host(chosen, directory, built["linux", "base"], built["image"])
+                    how = on_host(chosen, directory, built["linux", "base"], built["image", ""])
                 else:
                     how = boot(chosen, directory, built, xen, linux, seed=1 + (number - 1) // len(wanted))
                 (directory / "outcome.json").write_text(json.dumps(how) + "\n")
