@@ -11,6 +11,13 @@ BOOTS        ?= 4
 STREAMS      ?= 1,2,4,8,16
 endif
 
+# What makes flushes dear, with every packet mapped.
+ifneq ($(filter scaling,$(MAKECMDGOALS)),)
+STREAMS      ?= 4
+DIRECTIONS   ?= domU-dom0
+COPYBREAK    ?= 0
+endif
+
 # Where built things go; what a run consists of; what it is made from.
 OUT          ?= build
 MACHINE      ?= vtd
@@ -73,6 +80,14 @@ bench: deps ## build stock and patched Xen and Linux, boot each, run iperf3, pri
 
 .PHONY: bench-full
 bench-full: bench ## the same for 1 to 16 streams, both IOMMUs, each half alone too: hours; RUN=<dir> goes on with one
+
+.PHONY: scaling
+scaling: deps ## the comparison with more vCPUs of dom0, more guests, more queues: flushes, and IPIs, for 1,000 grants
+	@scripts/scaling.sh $(bench-options)
+
+.PHONY: latency
+latency: deps ## round trips alone and beside a bulk stream, and guests that wait for each completion
+	@scripts/run.py latency $(bench-options)
 
 .PHONY: bench-unmap
 bench-unmap: deps ## cycles and flushes for each grant unmapped, by size of batch, stock and patched Xen

@@ -95,7 +95,7 @@ def boot_cells(directory, dom0_vcpus):
         if message.get("type") == "run" and message["run"] and judge.gbps(message):
             pages, counts = cells.get((message["direction"], message["streams"]), (0, collections.Counter()))
             cells[message["direction"], message["streams"]] = (
-                pages + message["iperf"]["end"]["sum_received"]["bytes"] / PAGE, counts + by_mark[ended])
+                pages + judge.received(message, "bytes") / PAGE, counts + by_mark[ended])
     found = [{"direction": direction, "streams": streams, "pages": round(pages), "instructions": sum(counts.values()), "functions": {
         name: count for name, count in counts.most_common() if count >= LEAST * sum(counts.values())}}
         for (direction, streams), (pages, counts) in cells.items()]

@@ -58,9 +58,8 @@ def boot_runs(directory, dom0_vcpus):
                 executed = {"seconds": round(message["uptime"] - started, 2), **parts(counted[marks - 1]["cpus"], dom0_vcpus)}
         if message.get("type") == "run":
             if message["run"]:
-                received = ((message.get("iperf") or {}).get("end") or {}).get("sum_received") or {}
                 found.append({"direction": message["direction"], "streams": message["streams"], "run": message["run"],
-                              "gbps": judge.gbps(message), "mib": received.get("bytes", 0) / 2 ** 20, **(executed or {})})
+                              "gbps": judge.gbps(message), "mib": (judge.received(message, "bytes") or 0) / 2 ** 20, **(executed or {})})
             executed = None
     return found
 
@@ -116,16 +115,26 @@ def differences(one, other):
             for cell in first if cell in second for name in ("gbps", "all")], first.keys() ^ second.keys()
 
 
+def of_other_builds(paths):
+    """Which of the things that were booted differ between run directories, or published ones."""
+    first, *others = (json.loads((path / "summary.json").read_text())["built"] for path in paths)
+    return sorted({name for other in others for name in first.keys() | other.keys() if first.get(name) != other.get(name)})
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         print("error: usage: instructions.py RUN [AGAIN]", file=sys.stderr)
         sys.exit(2)
-    data = [read(pathlib.Path(path)) for path in sys.argv[1:]]
+    paths = [pathlib.Path(path) for path in sys.argv[1:]]
+    data = [read(path) for path in paths]
     print(table(data[0]))
     if any(not run["gbps"] or "guests" not in run for each in data for run in each["runs"]) or not all(each["runs"] for each in data):
         print("error: a run has no figure, or no boot was good", file=sys.stderr)
         sys.exit(1)
     if len(data) == 2:
+        other = of_other_builds(paths)
+        if other:
+            print(f"again: not of the same builds, so of other samples: {', '.join(other)}")
         found, lacking = differences(*data)
         for (direction, streams, pair), name, percent in found:
             print(f"again: {direction} {streams} {pair} {'throughput' if name == 'gbps' else 'instructions'} {percent:+.2f} %")

@@ -25,6 +25,7 @@ COUNTERS = {
     "tlb_flushes": "grant unmap: TLB flushes",
     "iotlb_flushes": "grant unmap: IOTLB flushes",
 }
+IPIS = "#IPIs"  # that CPUs received, by CPU, for whatever reason
 SIZES = "grant unmap: log2 sizes"  # calls of 2^(i-1) to 2^i - 1 grants, all domains'
 WIDEST = 16  # values of the longest of these arrays; xenperf prints none if all are 0
 
@@ -34,12 +35,19 @@ def text(value, form="{:.3f}"):
     return "-" if value is None else form.format(value)
 
 
-def gbps(message):
-    """Throughput that iperf3's receiver saw, Gbit/s, or None."""
+def received(message, what):
+    """A figure of iperf3's receiver, of all senders together, or None."""
+    reports = message.get("iperf")
     try:
-        return message["iperf"]["end"]["sum_received"]["bits_per_second"] / 1e9
+        return sum(report["end"]["sum_received"][what] for report in (reports if isinstance(reports, list) else [reports]))
     except (KeyError, TypeError):
         return None
+
+
+def gbps(message):
+    """Throughput that iperf3's receiver saw, Gbit/s, or None."""
+    bits = received(message, "bits_per_second")
+    return None if bits is None else bits / 1e9
 
 
 def messages(directory):
@@ -258,6 +266,8 @@ def runs(directory):
             result[key] = None if None in values else (values[1] - values[0]) % 2 ** 32
         sizes = [counters(message.get(side), SIZES) for side in ("before", "after")]
         result["sizes"] = None if None in sizes else [(after - before) % 2 ** 32 for before, after in zip(*sizes)]
+        ipis = [counters(message.get(side), IPIS) for side in ("before", "after")]
+        result["ipis"] = None if None in ipis else sum((after - before) % 2 ** 32 for before, after in zip(*ipis))
         result["trace_iotlb"] = traced and traced[number]
         if message["run"]:
             found.append(result)
@@ -319,7 +329,7 @@ def judge(run):
         if results[0]["latency_us"]:
             row["latency_us"] = {key: [(result["latency_us"] or {}).get(key) for result in results]
                                  for key in results[0]["latency_us"]}
-        for key in (*COUNTERS, "trace_iotlb"):
+        for key in (*COUNTERS, "ipis", "trace_iotlb"):
             row[key] = total(results, key)
         sizes = [result["sizes"] for result in results]
         row["sizes"] = None if None in sizes else [sum(calls) for calls in zip(*sizes)]

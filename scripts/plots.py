@@ -3,6 +3,7 @@
 Each function but model takes a summary (judge.py), a machine's name and the file to write.
 """
 
+import statistics
 import subprocess
 
 import report
@@ -82,6 +83,33 @@ def flushes(summary, machine, path):
             f"${kind} using {column}:xtic(1) fs solid 0.8 lc rgb '{COLOURS[pair]}' title '{pair}'"
             for column, pair in enumerate(pairs, 2))]
     gnuplot(path, across * max(350, 20 * len(groups) * len(pairs)), down * 400, commands)
+
+
+def scaling(summary, path):
+    """Throughput, and IPIs for 1,000 grants: a column for each part of a setup that varies, the others as in most runs."""
+    setups = [row["setup"] for row in summary["metrics"]]
+    usual = [statistics.mode(part) for part in zip(*setups)]
+    varied = [part for part in range(len(usual)) if len({setup[part] for setup in setups}) > 1]
+    rows = sorted(report.ordered(summary), key=lambda row: row["setup"])
+    series = list(dict.fromkeys((row["machine"], row["direction"], row["streams"], report.pair(row)) for row in rows))
+    commands = ["set logscale x 2", f"set multiplot layout 2,{len(varied)}"]
+    for number, (label, of, style) in enumerate((
+            ("Gbit/s" + (", emulated" if summary["environment"].get("emulated") else ""),
+             lambda row: (report.middle(row), min(report.boots(row), default=None), max(report.boots(row), default=None)), "yerrorlines"),
+            ("IPIs for 1,000 grants", lambda row: (report.each(row, "ipis", "unmap_grants", 1000),), "linespoints"))):
+        for part in varied:
+            values, curves = set(), []
+            for index, one in enumerate(series):
+                data = [(row["setup"][part], *of(row)) for row in rows
+                        if (row["machine"], row["direction"], row["streams"], report.pair(row)) == one
+                        and all(row["setup"][other] == usual[other] for other in range(len(usual)) if other != part)]
+                values |= {line[0] for line in data}
+                commands.append(block(f"s{number}_{part}_{index}", data))
+                curves.append(f"$s{number}_{part}_{index} with {style} lw 1.5 pt {7 - index // len(report.PAIRS) * 2} ps 0.5 "
+                              f"lc rgb '{COLOURS[one[3]]}' title '{one[3]}'")
+            commands += [f"set xtics ({', '.join(map(str, sorted(values)))})", f"set xrange [{min(values) / 1.3}:{max(values) * 1.3}]",
+                         "set yrange [0:*]", f"set xlabel '{report.SETUP_HEAD[part]}'", f"set ylabel '{label}'", f"plot {', '.join(curves)}"]
+    gnuplot(path, 340 * len(varied) + 20, 660, commands)
 
 
 def sizes(summary, machine, path):

@@ -116,14 +116,16 @@ def counts(summary, machine):
             for row in report.ordered(summary) if row["machine"] == machine and not report.is_latency(row)]
 
 
-def again(data):
+def again(runs, data):
     """How far further runs of the same cells are from the first: the largest difference of each."""
-    for other in data[1:]:
+    for run, other in zip(runs[1:], data[1:]):
+        builds = instructions.of_other_builds([runs[0], run])
         found, _ = instructions.differences(data[0], other)
         if found:
             cell, name, percent = max(found, key=lambda difference: abs(difference[2]))
             yield (f"The run of {other['environment']['date']} against that of {data[0]['environment']['date']}: at most {percent:+.2f} % "
-                   f"in any of {len(found)} figures, in {'throughput' if name == 'gbps' else 'instructions'} of {' '.join(map(str, cell))}.")
+                   f"in any of {len(found)} figures, in {'throughput' if name == 'gbps' else 'instructions'} of {' '.join(map(str, cell))}"
+                   + (f"; not of the same builds: {', '.join(builds)}." if builds else "."))
 
 
 def counted(runs, into):
@@ -131,7 +133,7 @@ def counted(runs, into):
     data = [instructions.read(run) for run in runs]
     together = {**data[0], "runs": [run for each in data for run in each["runs"]]}
     (into / "instructions.json").write_text(json.dumps(together, indent=1) + "\n")
-    text = ["## Instructions", "", *rows(instructions.HEAD, instructions.lines(together)), instructions.MEANING, *again(data), ""]
+    text = ["## Instructions", "", *rows(instructions.HEAD, instructions.lines(together)), instructions.MEANING, *again(runs, data), ""]
     profiled = {} if together["environment"].get("prices") else hotspots.read(runs)
     if profiled:
         text += ["## Where a page's instructions go", "", hotspots.MEANING, ""]
@@ -164,7 +166,10 @@ def bench(runs, into):
         text += ["## Latency", "", *rows(report.LATENCY_HEAD, report.latencies(summary))]
     if exact:
         text += counted(runs, into)
-    for machine in sorted({row["machine"] for row in summary["metrics"] if not report.is_latency(row)}):
+    if report.is_scaling(summary):
+        plots.scaling(summary, into / "scaling.svg")
+        text += ["## By setup", "", "![Gbit/s and IPIs by setup](scaling.svg)", "", *rows(report.SCALING_HEAD, report.scaling(summary))]
+    for machine in [] if report.is_scaling(summary) else sorted({row["machine"] for row in summary["metrics"] if not report.is_latency(row)}):
         text += [f"## Throughput{' in virtual time' if exact else ''}, {machine}", "", f"![Gbit/s by streams](throughput-{machine}.svg)", ""]
         plots.throughput(summary, machine, into / f"throughput-{machine}.svg")
         for pair in [] if exact else report.PAIRS:
@@ -181,12 +186,13 @@ def bench(runs, into):
             text += [f"![calls by grants in them](sizes-{machine}.svg)", ""]
         text += rows(("direction", ">streams", "xen/linux", ">grants unmapped", ">grants/call", ">TLB/1000", ">IOTLB/1000"),
                      counts(summary, machine))
-    text += [FLUSHES_MEANING, ""] if exact else [
+    meaning = report.SCALING_MEANING if report.is_scaling(summary) else FLUSHES_MEANING
+    text += [meaning, ""] if exact else [
         "A boot counts once, by the median of its runs. Gbit/s: geometric mean of the boots, at the receiver. Spread: "
         "relative standard deviation of the runs. Change: ratio of the means, with the interval of Student's t test on "
         "the boots' logarithms (ministat); * where it leaves out 0, useless where its ends are a factor of "
         f"{report.USELESS} apart, untested with fewer than {report.LEAST_BOOTS} boots a side. Of {tested} tested changes, "
-        f"chance alone gives about {0.05 * tested:.1f} a star. Bars in the plot: lowest and highest boot. " + FLUSHES_MEANING, ""]
+        f"chance alone gives about {0.05 * tested:.1f} a star. Bars in the plot: lowest and highest boot. " + meaning, ""]
     text += ["## Environment", "", *rows(("", ""), (
         (key, "; ".join(dict.fromkeys(str(run["environment"].get(key, "-")) for run in summaries)))
         for key in environment if key not in ("command", "note")))]

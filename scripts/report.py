@@ -195,8 +195,42 @@ def latencies(summary):
     return rows
 
 
+def setup(environment):
+    """What scaling varies: vCPUs of the backend domain, guests that send at once, queues of each."""
+    settings = dict(word.split("=") for word in (environment.get("settings") or "").split(",") if word)
+    return [environment["dom0_vcpus"], int(settings.get("guests", 1)), min(environment["guest_queues"], environment["guest_vcpus"])]
+
+
+SETUP_HEAD = ("backend vCPUs", "guests", "queues")
+SCALING_HEAD = ("machine", *SETUP_HEAD, "direction", "streams", "xen/linux", "Gbit/s", "spread", "boots", "against base",
+                "grants/call", "TLB/1000", "IOTLB/1000", "IPIs/1000")
+SCALING_MEANING = ("Gbit/s: of all guests together; streams: of each guest. TLB/1000, IOTLB/1000: flushes for 1,000 grants unmapped by "
+                   "the backend; IPIs/1000: interrupts that CPUs had from one another meanwhile, for whatever reason.")
+
+
+def is_scaling(summary):
+    """Whether its runs are of several setups."""
+    return any("setup" in row for row in summary["metrics"])
+
+
+def scaling(summary):
+    """The cells by setup: rows of text under SCALING_HEAD."""
+    rows, base = [], {}
+    for row in sorted(ordered(summary), key=lambda row: row["setup"]):
+        first = base.setdefault((*row["setup"], row["machine"], row["direction"], row["streams"]), row)
+        rows.append((row["machine"], *map(str, row["setup"]), row["direction"], str(row["streams"]), pair(row),
+                     show(middle(row), "{:.3f}"), show(spread(row["gbps"]), "{:.0f} %"), str(len(set(row["boot"]))),
+                     "-" if row is first else change_text(change(first, row), not repeatable(summary["environment"])),
+                     show(each(row, "unmap_grants", "unmap_calls"), "{:.1f}"),
+                     *(show(each(row, key, "unmap_grants", 1000), "{:.0f}") for key in ("tlb_flushes", "iotlb_flushes", "ipis"))))
+    return rows
+
+
 def table(summary):
     """The comparison as text: figures, relative standard deviations, counts."""
+    if is_scaling(summary):
+        return "\n".join([*drawn([SCALING_HEAD, *scaling(summary)]), *filter(None, [kind_of_time(summary["environment"])]), SCALING_MEANING,
+                          *(f"PROBLEM: {problem}" for problem in summary["problems"])])
     rows = [HEAD]
     base = bases(summary)
     for row in ordered(summary):
@@ -228,21 +262,23 @@ def added(ours, theirs):
 
 
 def merged(summaries):
-    """Several runs as one; a cell that is in more than one has the boots of all."""
+    """Several runs as one; a cell that is in more than one has the boots of all. Of several setups, a cell has its own."""
+    setups = [setup(summary["environment"]) for summary in summaries]
+    several = any(one != setups[0] for one in setups)
     result = {**summaries[0], "boots": [], "built": {}, "problems": [], "metrics": []}
     cells, seen = {}, 0
-    for summary in summaries:
+    for summary, of in zip(summaries, setups):
         for key in ("boots", "problems"):
             result[key] = result[key] + summary[key]
         result["built"].update(summary.get("built", {}))
         for row in summary["metrics"]:
-            row = {**row, "boot": [seen + boot for boot in row["boot"]]}
-            key = (row["machine"], row["direction"], row["streams"], pair(row))
+            row = {**row, "boot": [seen + boot for boot in row["boot"]], **({"setup": of} if several else {})}
+            key = (*of, row["machine"], row["direction"], row["streams"], pair(row))
             if key in cells:
                 for name, value in row.items():
-                    if isinstance(value, list) and name != "sizes":
+                    if isinstance(value, list) and name not in ("sizes", "setup"):
                         cells[key][name] = cells[key][name] + value
-                    elif not isinstance(value, str) and name != "streams":
+                    elif not isinstance(value, str) and name not in ("streams", "setup"):
                         cells[key][name] = added(cells[key].get(name), value)
             else:
                 cells[key] = row

@@ -29,6 +29,7 @@ if [ -z "${RIG_CHANNEL_OPEN-}" ]; then
 	: "${RIG_SECONDS=5}"		# a run
 	: "${RIG_WARMUP=2}"		# seconds of the run before the first, 0 for none
 	: "${RIG_COPYBREAK=}"		# rx-copybreak of the vifs, bytes; empty: netback's default
+	: "${RIG_GUESTS=1}"		# that send to dom0 at once, of direction domU-dom0
 	: "${RIG_VCPUS=1}"		# a guest
 	: "${RIG_CPUS=all}"		# where guests run, as in xl.cfg
 	: "${RIG_BACKEND_VCPUS=2}"	# a driver domain
@@ -159,6 +160,16 @@ set_copybreak() {
 
 # xl, bounded: it waits for others itself.
 xl() { timeout "$RIG_TIMEOUT" xl "$@"; }
+
+# guests: the names of those that the plan takes, a line each.
+guests() {
+	case $RIG_PLAN,$RIG_DIRECTIONS in
+	bench,*domU-domU*) least=2 ;;
+	bench,* | latency,*) least=1 ;;
+	*) least=2 ;;
+	esac
+	seq 1 $((RIG_GUESTS > least ? RIG_GUESTS : least)) | sed 's/^/domU/'
+}
 
 # domain_id NAME
 domain_id() { xl domid "rig-$1"; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What is published follows from its raw data, and what does not is noticed.
 . "$(dirname "$0")/tap.sh"
-plan 13
+plan 14
 
 check "each published report is made again from its raw data, without a difference" make -s report-check
 
@@ -48,6 +48,16 @@ check "one that it does not bear out has no star" tells '+50 % (-11 to +154)' '1
 check "cells whose spread is too large are called useless" tells 'useless: -37 to +256' '1:0.7 2:1 3:1.428571' '1:1 2:1.5 3:2.25'
 check "many runs in two boots prove nothing" tells '+50 %, untested' '1:1 1:1 1:1 2:1 2:1 2:1' '1:1.5 1:1.5 2:1.5'
 check "a boot counts once, by its median run" tells '+50 % (+23 to +84) *' '1:0.9 1:0.9 1:5 2:1 3:1.111111' '1:1.4 2:1.5 3:1.607143'
+
+setups() {
+	mkdir "$SCRATCH/two" "$SCRATCH/four" && cp "$published/summary.json" "$SCRATCH/two" &&
+		sed 's/"dom0_vcpus": 2/"dom0_vcpus": 4/' "$published/summary.json" >"$SCRATCH/four/summary.json" &&
+		scripts/report.py "$SCRATCH/two" "$SCRATCH/four" >"$SCRATCH/setups" &&
+		for vcpus in 2 4; do
+			[ "$(grep -c " $vcpus  *1  *1  *domU-dom0  *1  *base/base" "$SCRATCH/setups")" -eq 1 ] || return
+		done
+}
+check "runs with other numbers of vCPUs are not taken together, but told by them" setups
 
 refuses "a name that is taken" 2 'is there already' scripts/publish.py "$(basename "$published")" "$SCRATCH/raw/1"
 links() {
