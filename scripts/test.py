@@ -7,8 +7,10 @@ Each program prints a plan (1..N), then `ok N - name`, `not ok N - name`, with
 `# SKIP reason` where one was left out. A program that prints another number of
 results than it planned, or ends with a status other than 0 though all its
 results are ok, counts as one failure more: no verdict is not a pass. Its time
-is bounded by TEST_TIMEOUT (s, default 3600). Last line: N passed, N failed,
-N skipped. Exit status: 0 none failed and some passed; 1 otherwise.
+is bounded by TEST_TIMEOUT (s, default 3600). Neighbours that say `# Parallel: yes`,
+as they time nothing and keep one processor busy, run two at a time; what they
+print comes when they have ended. Last line: N passed, N failed, N skipped.
+Exit status: 0 none failed and some passed; 1 otherwise; 130 interrupted.
 --keep: how a program went is kept in OUT/tests, and one that is known to have
 passed is not run again as long as what it tests is the same: the files that its
 line `# Tests: PATH...` names (default all of the project, but results/ and *.md)
@@ -19,11 +21,15 @@ what failed; what FILE says of other programs stays, so that it tells how each
 went last.
 """
 
+import concurrent.futures
+import contextlib
 import hashlib
+import itertools
 import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -33,13 +39,27 @@ import time
 SETTINGS = ("XEN", "LINUX", "XEN_DEBUG", "LINUX_DEBUG", "ROUNDS", "RELEASES", "ARCHES", "CONFIGURATIONS")
 TIMEOUT = int(os.environ.get("TEST_TIMEOUT", 3600))
 RESULT = re.compile(r"(not )?ok\b(?: \d+)?(?: - )?(.*?)(?:# SKIP\s*(.*))?$")
+RUNNING = set()
 
 
-def run(program):
+def show(line):
+    print(line, flush=True)
+
+
+def interrupted(*_):
+    """End at once, and what was started, too."""
+    for process in list(RUNNING):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+    os._exit(130)
+
+
+def run(program, say):
     """Run one program, passing its lines on; (passed, failed, skipped names)."""
     counts = {"passed": [], "failed": [], "skipped": []}
     planned, expired = None, threading.Event()
     process = subprocess.Popen([program], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    RUNNING.add(process)
 
     def expire():
         expired.set()
@@ -48,7 +68,7 @@ def run(program):
     bound = threading.Timer(TIMEOUT, expire)
     bound.start()
     for line in process.stdout:
-        print(line, end="", flush=True)
+        say(line.rstrip("\n"))
         plan = re.match(r"1\.\.(\d+)", line)
         result = RESULT.match(line)
         if plan:
@@ -57,6 +77,7 @@ def run(program):
             kind = "failed" if result[1] else "skipped" if result[3] is not None else "passed"
             counts[kind].append(result[2].strip())
     status = process.wait()
+    RUNNING.discard(process)
     bound.cancel()
     made = sum(map(len, counts.values()))
     if expired.is_set():
@@ -83,21 +104,46 @@ def place(program):
     return pathlib.Path(os.environ["OUT"]) / "tests" / f"{os.path.basename(program)}-{key}.json"
 
 
-def once(program, keep):
+def once(program, keep, say):
     """Run a program, or take what is kept of it: its counts, the day, commit and time (s) of the run."""
     kept = place(program) if keep else None
     if kept and kept.exists():
         result = json.loads(kept.read_text())
         if result["passed"] and not result["failed"]:
-            print(f"# passed on {result['date']} in {result['took']} s")
+            say(f"# passed on {result['date']} in {result['took']} s")
             return result
     began = time.time()
     result = {"date": time.strftime("%Y-%m-%d", time.gmtime(began)), "commit": git("describe", "--always", "--dirty", "--abbrev=12")}
-    result.update(run(program), took=int(time.time() - began))
+    result.update(run(program, say), took=int(time.time() - began))
     if kept and place(program) == kept: # not changed meanwhile
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(result, indent=1) + "\n")
     return result
+
+
+def parallel(program):
+    return re.search("^# Parallel: yes", pathlib.Path(program).read_text(), re.MULTILINE) is not None
+
+
+def all_of(programs, keep, began):
+    """Run them, and tell how far that is: {program: as once() has it}, in their order."""
+    numbers = {program: number for number, program in enumerate(programs, 1)}
+
+    def step(program, together):
+        elapsed = int(time.time() - began)
+        show(f"# [{elapsed // 60:02d}:{elapsed % 60:02d}] {numbers[program]} of {len(programs)}: {program}")
+        said = []
+        result = once(program, keep, said.append if together else show)
+        if said:
+            show("\n".join([f"# {program}:", *said]))
+        return result
+
+    results = {}
+    for together, group in itertools.groupby(numbers, key=parallel):
+        with concurrent.futures.ThreadPoolExecutor(2 if together else 1) as pool:
+            group = list(group)
+            results.update(zip(group, pool.map(step, group, itertools.repeat(together))))
+    return results
 
 
 def count(results):
@@ -123,11 +169,7 @@ def main():
     programs = programs[keep:]
     recorded = pathlib.Path(programs[1]) if programs[:1] == ["--record"] else None
     programs = programs[2:] if recorded else programs
-    results = {}
-    for number, program in enumerate(programs, 1):
-        elapsed = int(time.time() - began)
-        print(f"# [{elapsed // 60:02d}:{elapsed % 60:02d}] {number} of {len(programs)}: {program}", flush=True)
-        results[program] = once(program, keep)
+    results = all_of(programs, keep, began)
     failed = [name for each in results.values() for name in each["failed"]]
     for name in failed:
         print(f"# failed: {name}")
@@ -140,4 +182,6 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, interrupted)
+    signal.signal(signal.SIGTERM, interrupted)
     main()

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The project's own files: shell, Python, spelling, and what no commit may hold.
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 plan 5
 

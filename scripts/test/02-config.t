@@ -1,5 +1,6 @@
 #!/bin/bash
 # Kconfig.snippet is a contract: a line that did not stick is told.
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 plan 4
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What is computed from counted instructions: known answers, and what was published.
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 plan 15
 

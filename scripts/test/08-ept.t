@@ -1,6 +1,7 @@
 #!/bin/bash
 # EPT and NPT, in Bochs, with a TLB that forgets nothing: short, and only where
 # Bochs is built already (make bochs).
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 plan 6
 

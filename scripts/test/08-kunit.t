@@ -1,6 +1,7 @@
 #!/bin/bash
 # The decisions of the netback series, by its own KUnit suite in QEMU; a mutant
 # of one of them shows that the run can fail.
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 plan 3
 

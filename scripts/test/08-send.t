@@ -1,5 +1,6 @@
 #!/bin/bash
 # make send-xen: what it prepares, what it refuses, and that it sends nothing.
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 unset REROLL
 plan 10

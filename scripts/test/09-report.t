@@ -1,5 +1,6 @@
 #!/bin/bash
 # What is published follows from its raw data, and what does not is noticed.
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 plan 14
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # send-linux.sh prepares what netdev takes, and sends nothing.
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 plan 8
 
