@@ -1,11 +1,11 @@
 #!/bin/bash
 # image.sh: make the images of dom0 and of the guests, print their directory.
 #
-# It is named by a hash of what goes into them, and holds dom0.cpio, domU.cpio,
-# latency.cpio (what plan latency has besides, in both), pump and hostile for use on
-# a real host, and `manifest`, which names each Debian package that went in with
-# its version and sha256. What was made once is used again, and removed when it has
-# not been used for a week; root is not needed.
+# It is named by a hash of the project's files they are made of, and holds dom0.cpio,
+# domU.cpio, latency.cpio (what plan latency has besides, in both), pump and hostile
+# for use on a real host, and `manifest`, which names each Debian package that went
+# in with its version and sha256. What was made once is used again, and removed when
+# it has not been used for a week; root is not needed.
 #
 # dom0.cpio lacks the kernels that dom0 starts domains with: initrd.sh appends an
 # archive that has them. The kernel unpacks archives that follow each other as one.
@@ -27,10 +27,12 @@ packages=(busybox-static iperf3 ethtool setserial iproute2 nftables sockperf)
 
 main() {
 	result=$OUT/image/$(inputs | sha256sum | cut -c1-16)
+	mkdir -p "$OUT/image"
+	exec 9>"$OUT/image/lock"
+	flock -w "${BUILD_TIMEOUT:-3600}" 9 || die "another $0 has gone on for ${BUILD_TIMEOUT:-3600} s"
 	if [ ! -f "$result/manifest" ]; then
 		need_space 300
-		mkdir -p "$OUT/image"
-		find "$OUT/image" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} +
+		find "$OUT/image" -mindepth 1 -maxdepth 1 ! -name lock -mtime +7 -exec rm -rf {} +
 		work=$(mktemp -d "$OUT/image/work.XXXXXX")
 		trap 'rm -rf "$work"' EXIT
 		dir=$work/made

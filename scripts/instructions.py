@@ -116,9 +116,10 @@ def differences(one, other):
 
 
 def of_other_builds(paths):
-    """Which of the things that were booted differ between run directories, or published ones."""
-    first, *others = (json.loads((path / "summary.json").read_text())["built"] for path in paths)
-    return sorted({name for other in others for name in first.keys() | other.keys() if first.get(name) != other.get(name)})
+    """Which of the things that were booted differ between run directories, or published ones, as far as each tells."""
+    first, *others = (json.loads(path.read_text())["built"] if path.exists() else {}
+                      for path in (path / "summary.json" for path in paths))
+    return sorted({name for other in others for name in first.keys() & other.keys() if first[name] != other[name]})
 
 
 def main():

@@ -157,6 +157,8 @@ def bench(runs, into):
     text, tested = [], 0
     environment = summary["environment"]
     exact = report.repeatable(environment)
+    if exact and report.is_scaling(summary):
+        fail(f"{into.name}: runs in virtual time of several setups: publish each alone")
     if report.kind_of_time(environment):
         text += [report.kind_of_time(environment), ""]
     for note in dict.fromkeys(filter(None, (run["environment"].get("note") for run in summaries))):
@@ -168,7 +170,9 @@ def bench(runs, into):
         text += counted(runs, into)
     if report.is_scaling(summary):
         plots.scaling(summary, into / "scaling.svg")
-        text += ["## By setup", "", "![Gbit/s and IPIs by setup](scaling.svg)", "", *rows(report.SCALING_HEAD, report.scaling(summary))]
+        lines = report.scaling(summary)
+        tested += sum("(" in line[report.SCALING_HEAD.index("against base")] for line in lines)
+        text += ["## By setup", "", "![Gbit/s and IPIs by setup](scaling.svg)", "", *rows(report.SCALING_HEAD, lines)]
     for machine in [] if report.is_scaling(summary) else sorted({row["machine"] for row in summary["metrics"] if not report.is_latency(row)}):
         text += [f"## Throughput{' in virtual time' if exact else ''}, {machine}", "", f"![Gbit/s by streams](throughput-{machine}.svg)", ""]
         plots.throughput(summary, machine, into / f"throughput-{machine}.svg")

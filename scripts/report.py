@@ -204,7 +204,7 @@ def setup(environment):
 SETUP_HEAD = ("backend vCPUs", "guests", "queues")
 SCALING_HEAD = ("machine", *SETUP_HEAD, "direction", "streams", "xen/linux", "Gbit/s", "spread", "boots", "against base",
                 "grants/call", "TLB/1000", "IOTLB/1000", "IPIs/1000")
-SCALING_MEANING = ("Gbit/s: of all guests together; streams: of each guest. TLB/1000, IOTLB/1000: flushes for 1,000 grants unmapped by "
+SCALING_MEANING = ("guests: as many send at once from domU to dom0, with so many streams each; Gbit/s: of all of them together. TLB/1000, IOTLB/1000: flushes for 1,000 grants unmapped by "
                    "the backend; IPIs/1000: interrupts that CPUs had from one another meanwhile, for whatever reason.")
 
 
@@ -265,6 +265,8 @@ def merged(summaries):
     """Several runs as one; a cell that is in more than one has the boots of all. Of several setups, a cell has its own."""
     setups = [setup(summary["environment"]) for summary in summaries]
     several = any(one != setups[0] for one in setups)
+    if several and any(is_latency(row) for summary in summaries for row in summary["metrics"]):
+        raise Missing("round trips of several setups, numbers of vCPUs or queues: report each alone")
     result = {**summaries[0], "boots": [], "built": {}, "problems": [], "metrics": []}
     cells, seen = {}, 0
     for summary, of in zip(summaries, setups):

@@ -225,7 +225,8 @@ def boot(chosen, directory, built, xen, linux, seed):
             shutil.copy(built_half / "symbols", directory / f"{name}.symbols")
     if chosen.machine.via == "bochs":
         # no processor is Xen's alone there
-        cpus, memory, words = chosen.dom0_vcpus, {"dom0_mem": "768M", "memory": 1536}, {}
+        more_guests = max(0, report.setup(vars(chosen))[1] - 2)
+        cpus, memory, words = chosen.dom0_vcpus, {"dom0_mem": "768M", "memory": 1536 + 192 * more_guests}, {}
     else:
         cpus = max(2, chosen.dom0_vcpus)
         memory, words = {"dom0_mem": "1G", "memory": 3072, "mode": chosen.mode}, {"cpus": f"1-{cpus}"}

@@ -3,7 +3,7 @@
 # thing after another: vCPUs of the backend domain (dom0, or the driver domain),
 # guests that send to it at once, queues of a guest.
 #
-# OPTIONs are run.py's for bench. RUN names the directory (default:
+# OPTIONs are run.py's for bench, but settings, which are those of SETTINGS. RUN names the directory (default:
 # OUT/runs/<time>-scaling), which gets a run directory for each setup. Exit
 # status: 0; 1 a run was judged bad; 2 one could not be made.
 . "$(dirname "$0")/lib.sh"

@@ -32,7 +32,15 @@ fi
 
 dir=$OUT/src/$half-$release
 pin "$half-$release"
-if [ -d "$dir" ] && [ "$(cat "$dir/.git/pin")" = "$sha256" ]; then
+laid() { [ -d "$dir" ] && [ "$(cat "$dir/.git/pin")" = "$sha256" ]; }
+if laid; then
+	echo "$dir"
+	exit 0
+fi
+mkdir -p "$OUT/src"
+exec 8>"$dir.unpack"
+flock -w "${BUILD_TIMEOUT:-3600}" 8 || die "another $0 has been at $half for ${BUILD_TIMEOUT:-3600} s"
+if laid; then # by somebody else, meanwhile
 	echo "$dir"
 	exit 0
 fi

@@ -8,8 +8,8 @@ Each program prints a plan (1..N), then `ok N - name`, `not ok N - name`, with
 results than it planned, or ends with a status other than 0 though all its
 results are ok, counts as one failure more: no verdict is not a pass. Its time
 is bounded by TEST_TIMEOUT (s, default 3600). Neighbours that say `# Parallel: yes`,
-as they time nothing and keep one processor busy, run two at a time; what they
-print comes when they have ended. Last line: N passed, N failed, N skipped.
+as they time nothing and need one processor once all is built, run two at a time;
+what they print comes when they have ended. Last line: N passed, N failed, N skipped.
 Exit status: 0 none failed and some passed; 1 otherwise; 130 interrupted.
 --keep: how a program went is kept in OUT/tests, and one that is known to have
 passed is not run again as long as what it tests is the same: the files that its
@@ -46,11 +46,18 @@ def show(line):
     print(line, flush=True)
 
 
+def end(process, number):
+    """Signal all of a program's session; timeout(1) makes groups of its own in it."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(path.read_text().rpartition(")")[2].split()[3]) == process.pid:
+                os.kill(int(path.parent.name), number)
+
+
 def interrupted(*_):
     """End at once, and what was started, too."""
     for process in list(RUNNING):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
+        end(process, signal.SIGTERM)
     os._exit(130)
 
 
@@ -63,7 +70,7 @@ def run(program, say):
 
     def expire():
         expired.set()
-        os.killpg(process.pid, 9)
+        end(process, signal.SIGKILL)
 
     bound = threading.Timer(TIMEOUT, expire)
     bound.start()

@@ -2,7 +2,7 @@
 # What is published follows from its raw data, and what does not is noticed.
 # Parallel: yes
 . "$(dirname "$0")/tap.sh"
-plan 14
+plan 15
 
 check "each published report is made again from its raw data, without a difference" make -s report-check
 
@@ -59,6 +59,16 @@ setups() {
 		done
 }
 check "runs with other numbers of vCPUs are not taken together, but told by them" setups
+
+senders() {
+	(cd scripts && python3 - <<-'END'
+		import judge
+		good, bad = {"end": {"sum_received": {"bits_per_second": 1e9}}}, {"error": "no route"}
+		assert [judge.gbps({"iperf": iperf}) for iperf in (good, [good, good, good], [good, bad], bad, None)] == [1, 3, None, None, None]
+	END
+	)
+}
+check "the senders of a run count together, and not at all when one failed" senders
 
 refuses "a name that is taken" 2 'is there already' scripts/publish.py "$(basename "$published")" "$SCRATCH/raw/1"
 links() {
