@@ -43,7 +43,7 @@ RUNNING = set()
 
 
 def show(line):
-    print(line, flush=True)
+    print(f"{line}\n", end="", flush=True)  # in one piece: there may be two who print
 
 
 def end(process, number):
