@@ -191,6 +191,7 @@ void grant_init(void)
 
 void grant_exit(void)
 {
+    owner_displace();
     owner_destroy(TABLE_GFN);
     CHECK(!owner_gone(), "the owner of the pool goes with its pages mapped");
     batch_unmap(&pool);

@@ -27,6 +27,7 @@ void grant_exit(void);
 
 /* owner.c: a domain with NR_PAGES, whose grant table is mapped at table_gfn */
 domid_t owner_create(uint64_t table_gfn);
+void owner_displace(void);
 void owner_destroy(uint64_t table_gfn);
 bool owner_gone(void);
 

@@ -79,6 +79,24 @@ domid_t owner_create(uint64_t table_gfn)
     return owner;
 }
 
+/* A page takes the address of one that is Xen's own, which is let go of. */
+void owner_displace(void)
+{
+    xen_add_to_physmap_t op = {
+        .domid = owner,
+        .space = XENMAPSPACE_grant_table,
+        .gpfn = NR_PAGES,
+    };
+    long rc = memory_op(XENMEM_add_to_physmap, &op);
+
+    CHECK(!rc, "grant table frame at gfn %u: %ld", NR_PAGES, rc);
+
+    op.space = XENMAPSPACE_gmfn_range;
+    op.size = 1;
+    rc = memory_op(XENMEM_add_to_physmap, &op);
+    CHECK(!rc, "moving gfn 0 to its place returned %ld", rc);
+}
+
 void owner_destroy(uint64_t table_gfn)
 {
     xen_domctl_t op = {};

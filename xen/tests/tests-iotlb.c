@@ -117,6 +117,75 @@ void test_iotlb(unsigned int nr)
     batch_unmap(above);
 }
 
+/* Xen moves 16 pages, flushes, and goes on with the rest. */
+#define MOVED           17
+
+static void move(uint64_t from, uint64_t to)
+{
+    xen_add_to_physmap_t range = {
+        .domid = DOMID_SELF,
+        .size = MOVED,
+        .space = XENMAPSPACE_gmfn_range,
+        .idx = from,
+        .gpfn = to,
+    };
+    long rc = memory_op(XENMEM_add_to_physmap, &range);
+
+    CHECK(!rc, "moving %u pages returned %ld", MOVED, rc);
+}
+
+/*
+ * Not grants: pages of one's own that move.  A device finds them where they
+ * are, not what was there before them, and not where they were.
+ */
+void test_iotlb_moved(unsigned int unused)
+{
+    static uint64_t ram[2][MOVED][PAGE_SIZE / 8] page_aligned;
+    const uint64_t to = MAP_GFN(0) + 2 * MAX_BATCH, from = to + MAX_BATCH;
+
+    for ( unsigned int i = 0; i < MOVED; ++i )
+    {
+        ram[0][i][0] = 0x50000 + i;
+        ram[1][i][0] = 0x60000 + i;
+    }
+    move((uint64_t)ram[0] >> PAGE_SHIFT, to);
+    move((uint64_t)ram[1] >> PAGE_SHIFT, from);
+
+    FOR_ALL(dev)
+        edu_read(dev, (to + place(dev, MOVED)) << PAGE_SHIFT);
+    edu_wait();
+    FOR_ALL(dev)
+        edu_write(dev, ((from + place(dev, MOVED)) << PAGE_SHIFT) + 64);
+    edu_wait();
+    FOR_ALL(dev)
+        CHECK(at(from + place(dev, MOVED))[8] == 0x50000 + place(dev, MOVED),
+              "page %u cannot be used by the device", place(dev, MOVED));
+
+    move(from, to);
+    FOR_ALL(dev)
+    {
+        at(to + place(dev, MOVED))[8] = 0;
+        edu_read(dev, (to + place(dev, MOVED)) << PAGE_SHIFT);
+    }
+    edu_wait();
+    FOR_ALL(dev)
+        edu_write(dev, ((from + place(dev, MOVED)) << PAGE_SHIFT) + 64);
+    edu_wait();
+    FOR_ALL(dev)
+        edu_write(dev, page_gfn(SCRATCH(dev)) << PAGE_SHIFT);
+    edu_wait();
+
+    FOR_ALL(dev)
+    {
+        CHECK(at(to + place(dev, MOVED))[8] == 0,
+              "the device wrote to page %u where it had been",
+              place(dev, MOVED));
+        CHECK(page(SCRATCH(dev))[0] == 0x60000 + place(dev, MOVED),
+              "the device read %lx where page %u is",
+              page(SCRATCH(dev))[0], place(dev, MOVED));
+    }
+}
+
 /* A mapping that may only be read takes no write from the device either. */
 void test_iotlb_readonly(unsigned int unused)
 {

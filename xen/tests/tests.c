@@ -35,6 +35,7 @@ static const struct test tests[] = {
     { "iotlb-33", test_iotlb, NEED_EDU, 33 },
     { "iotlb-512", test_iotlb, NEED_EDU, 512 },
     { "iotlb-32-empty", test_iotlb_empty, NEED_EDU, 32 },
+    { "iotlb-moved", test_iotlb_moved, NEED_EDU },
     { "leak", test_leak },
     { "flush-fails", test_flush_fails, NEED_DOM0 },
     { "owner-gone", test_owner_gone, NEED_DOM0 },

@@ -26,6 +26,7 @@ void test_tlb_readonly(unsigned int unused);
 void test_iotlb(unsigned int nr);
 void test_iotlb_empty(unsigned int nr);
 void test_iotlb_readonly(unsigned int unused);
+void test_iotlb_moved(unsigned int unused);
 
 /* tests-batch.c */
 void test_count(unsigned int nr);
