@@ -112,6 +112,24 @@ def scaling(summary, path):
     gnuplot(path, 340 * len(varied) + 20, 660, commands)
 
 
+def latencies(summary, machine, path):
+    """Percentiles of round trips, a panel for each kind of them; bars from the lowest to the highest run."""
+    rows = [row for row in report.ordered(summary) if row["machine"] == machine and report.is_latency(row)]
+    kinds = list(dict.fromkeys(row["direction"] for row in rows))
+    commands = ["set style data histograms", "set style histogram errorbars gap 1 lw 1.5", "set boxwidth 0.9", "set yrange [0:*]",
+                f"set ylabel 'us{', emulated' if summary['environment'].get('emulated') else ''}'", f"set multiplot layout 1,{len(kinds)}"]
+    for number, kind in enumerate(kinds):
+        found = [row for row in rows if row["direction"] == kind]
+        lines = []
+        for percentile in ("p50", "p99", "p99.9"):
+            values = [row["latency_us"][percentile] for row in found]
+            lines.append((percentile, *(part for each in values for part in (report.median(each), min(each), max(each)))))
+        commands += [block(f"kind{number}", lines), f"set title '{kind}'", "plot " + ", ".join(
+            f"$kind{number} using {3 * column + 2}:{3 * column + 3}:{3 * column + 4}:xtic(1) fs solid 0.8 "
+            f"lc rgb '{COLOURS[report.pair(row)]}' title '{report.pair(row)}'" for column, row in enumerate(found))]
+    gnuplot(path, 320 * len(kinds) + 20, 380, commands)
+
+
 def sizes(summary, machine, path):
     """Calls by the number of grants in them, a panel for each direction, all numbers of streams together."""
     rows, directions, pairs = cells(summary, machine)

@@ -165,7 +165,11 @@ def bench(runs, into):
         text += [f"Note: {note}.", ""]
     text += ["Made by", "", *(f"    {run['environment'].get('command', 'a command that was not recorded')}" for run in summaries), ""]
     if report.latencies(summary):
-        text += ["## Latency", "", *rows(report.LATENCY_HEAD, report.latencies(summary))]
+        text += ["## Latency", ""]
+        for machine in sorted({row["machine"] for row in summary["metrics"] if report.is_latency(row)}):
+            plots.latencies(summary, machine, into / f"latency-{machine}.svg")
+            text += [f"![percentiles of round trips, {machine}](latency-{machine}.svg)", ""]
+        text += rows(report.LATENCY_HEAD, report.latencies(summary))
     if exact:
         text += counted(runs, into)
     if report.is_scaling(summary):
@@ -183,6 +187,8 @@ def bench(runs, into):
                 text += [f"Xen/Linux {pair}, against {report.pair(next(iter(report.bases(summary).values())))}:", ""]
                 text += rows(("direction", ">streams", ">base, Gbit/s", ">spread", ">patched, Gbit/s", ">spread",
                               "change (95 % interval)", "boots", "runs"), lines)
+        if not any(row["unmap_grants"] for row in summary["metrics"] if row["machine"] == machine):
+            continue
         text += [f"## Grants and flushes, {machine}", "", f"![flushes for 1,000 grants](flushes-{machine}.svg)", ""]
         plots.flushes(summary, machine, into / f"flushes-{machine}.svg")
         plots.sizes(summary, machine, into / f"sizes-{machine}.svg")
