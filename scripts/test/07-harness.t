@@ -1,11 +1,12 @@
 #!/bin/bash
 # The harness's own tests: bad input, and boots that go wrong, are told as what
 # they are.
+# Parallel: yes
 . "$(dirname "$0")/tap.sh"
 plan 31
 
 boot() { scripts/run.py "$1" --pairs base/base --boots 1 --run "$SCRATCH/$1"; }
-export BOOT_TIMEOUT=60
+export BOOT_TIMEOUT=120
 refuses "a boot that hangs" 1 'hang: the guests were not up in time' env BOOT_TIMEOUT=25 scripts/run.py hang --pairs base/base --boots 1 --run "$SCRATCH/hang"
 refuses "a kernel that panics" 1 'crash: .*Kernel panic' boot crash
 refuses "a machine that goes down without a verdict" 1 'no verdict: ' boot silent
