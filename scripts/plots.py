@@ -116,7 +116,9 @@ def latencies(summary, machine, path):
     """Percentiles of round trips, a panel for each kind of them; bars from the lowest to the highest run."""
     rows = [row for row in report.ordered(summary) if row["machine"] == machine and report.is_latency(row)]
     kinds = list(dict.fromkeys(row["direction"] for row in rows))
-    commands = ["set style data histograms", "set style histogram errorbars gap 1 lw 1.5", "set boxwidth 0.9", "set yrange [0:*]",
+    least = min(min(row["latency_us"]["p50"]) for row in rows)
+    commands = ["set style data histograms", "set style histogram errorbars gap 1 lw 1.5", "set boxwidth 0.9",
+                "set logscale y", f"set yrange [{least / 2}:*]",
                 f"set ylabel 'us{', emulated' if summary['environment'].get('emulated') else ''}'", f"set multiplot layout 1,{len(kinds)}"]
     for number, kind in enumerate(kinds):
         found = [row for row in rows if row["direction"] == kind]

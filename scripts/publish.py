@@ -169,7 +169,9 @@ def bench(runs, into):
         for machine in sorted({row["machine"] for row in summary["metrics"] if report.is_latency(row)}):
             plots.latencies(summary, machine, into / f"latency-{machine}.svg")
             text += [f"![percentiles of round trips, {machine}](latency-{machine}.svg)", ""]
-        text += rows(report.LATENCY_HEAD, report.latencies(summary))
+        lines = report.latencies(summary)
+        tested += sum("(" in line[report.LATENCY_HEAD.index("p50 against base")] for line in lines)
+        text += rows(report.LATENCY_HEAD, lines)
     if exact:
         text += counted(runs, into)
     if report.is_scaling(summary):
