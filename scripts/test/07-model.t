@@ -42,4 +42,4 @@ check "a group's instructions a page, and what it gives at most" told 'head, fir
 	"Xen gnttab_copy": 10, "Xen __hvm_copy": 30, "Xen p2m_pt_get_entry": 20, "Linux of_no_group": 40})}, "patched/patched")
 assert first[1:4] == ("50", "50.0 %", "+100 %") and first[4] == "__hvm_copy, p2m_pt_get_entry", first
 assert second[1:4] == ("10", "10.0 %", "+11 %"), second'
-refuses "a model of results that are of no such mode" 2 'is not of MODE=icount' scripts/publish.py a-model results/2026-12-01-unmap
+refuses "a model of results that are of no such mode" 2 'is not of MODE=icount' scripts/publish.py a-model results/2026-12-03-unmap
