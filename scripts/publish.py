@@ -218,8 +218,8 @@ def bench(runs, into):
 
 def unmap(raw, into):
     """The report of bench-unmap.sh."""
-    text = []
-    for machine in sorted({path.parent for path in raw.glob("*/*.csv")}):
+    text, machines = [], sorted({path.parent for path in raw.glob("*/*.csv")})
+    for machine in machines:
         logs = [f"{path.stem.split('-', 1)[1]}={path}" for path in sorted(machine.glob("*.csv"))]
         table = subprocess.run([TOP / "xen/tests/bench.py", "--plot", into / f"{machine.name}.svg", *logs],
                                stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -227,7 +227,8 @@ def unmap(raw, into):
     text += ["Medians over all rows of a size, of all boots. Emulated cycles compare the sides with each other and say nothing "
              "of hardware; flush counts are exact.", "", "## Environment", "",
              *(f"    {line}" for line in (raw / "id").read_text().splitlines()), ""]
-    return ["Made by", "", "    make bench-unmap", "", *text]
+    boots = len(list(machines[0].glob("*-base.csv")))
+    return ["Made by", "", f"    make bench-unmap BOOTS={boots}", "", *text]
 
 
 def ept(raw):
