@@ -120,27 +120,28 @@ void test_iotlb(unsigned int nr)
 /* Xen moves 16 pages, flushes, and goes on with the rest. */
 #define MOVED           17
 
-static void move(uint64_t from, uint64_t to)
+static void move(uint64_t from, uint64_t to, unsigned int nr)
 {
     xen_add_to_physmap_t range = {
         .domid = DOMID_SELF,
-        .size = MOVED,
+        .size = nr,
         .space = XENMAPSPACE_gmfn_range,
         .idx = from,
         .gpfn = to,
     };
     long rc = memory_op(XENMEM_add_to_physmap, &range);
 
-    CHECK(!rc, "moving %u pages returned %ld", MOVED, rc);
+    CHECK(!rc, "moving %u pages returned %ld", nr, rc);
 }
 
 /*
  * Not grants: pages of one's own that move.  A device finds them where they
- * are, not what was there before them, and not where they were.
+ * are, not what was there before them, and not where they were.  One is left
+ * where it was, for the IOMMU's page table not to be freed, and all flushed.
  */
 void test_iotlb_moved(unsigned int unused)
 {
-    static uint64_t ram[2][MOVED][PAGE_SIZE / 8] page_aligned;
+    static uint64_t ram[2][MOVED + 1][PAGE_SIZE / 8] page_aligned;
     const uint64_t to = MAP_GFN(0) + 2 * MAX_BATCH, from = to + MAX_BATCH;
 
     for ( unsigned int i = 0; i < MOVED; ++i )
@@ -148,8 +149,8 @@ void test_iotlb_moved(unsigned int unused)
         ram[0][i][0] = 0x50000 + i;
         ram[1][i][0] = 0x60000 + i;
     }
-    move((uint64_t)ram[0] >> PAGE_SHIFT, to);
-    move((uint64_t)ram[1] >> PAGE_SHIFT, from);
+    move((uint64_t)ram[0] >> PAGE_SHIFT, to, MOVED);
+    move((uint64_t)ram[1] >> PAGE_SHIFT, from, MOVED + 1);
 
     FOR_ALL(dev)
         edu_read(dev, (to + place(dev, MOVED)) << PAGE_SHIFT);
@@ -161,7 +162,7 @@ void test_iotlb_moved(unsigned int unused)
         CHECK(at(from + place(dev, MOVED))[8] == 0x50000 + place(dev, MOVED),
               "page %u cannot be used by the device", place(dev, MOVED));
 
-    move(from, to);
+    move(from, to, MOVED);
     FOR_ALL(dev)
     {
         at(to + place(dev, MOVED))[8] = 0;
