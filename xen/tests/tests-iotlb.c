@@ -142,7 +142,8 @@ static void move(uint64_t from, uint64_t to, unsigned int nr)
 void test_iotlb_moved(unsigned int unused)
 {
     static uint64_t ram[2][MOVED + 1][PAGE_SIZE / 8] page_aligned;
-    const uint64_t to = MAP_GFN(0) + 2 * MAX_BATCH, from = to + MAX_BATCH;
+    const uint64_t to = MAP_GFN(0) + 2 * MAX_BATCH;
+    const uint64_t from = to + MAX_BATCH + 128; /* see README.md */
 
     for ( unsigned int i = 0; i < MOVED; ++i )
     {
