@@ -92,7 +92,7 @@ def boot_cells(directory, dom0_vcpus):
         if message.get("type") == "mark":
             marks += 1
             ended = marks if message["what"] == "run-end" else ended
-        if message.get("type") == "run" and message["run"] and judge.gbps(message):
+        if message.get("type") == "run" and message["run"] and judge.received(message, "bytes"):
             pages, counts = cells.get((message["direction"], message["streams"]), (0, collections.Counter()))
             cells[message["direction"], message["streams"]] = (
                 pages + judge.received(message, "bytes") / PAGE, counts + by_mark[ended])
