@@ -15,27 +15,9 @@ for tool in sparse aarch64-linux-gnu-gcc; do
 	command -v $tool >/dev/null || { echo "error: no $tool: apt-get install sparse gcc-aarch64-linux-gnu" >&2; exit 2; }
 done
 
-# What checkpatch may say, and why it does not count:
-#  MISSING_SIGN_OFF       who sends the series signs it off, in make send-linux
-#  UNKNOWN_COMMIT_ID      a source package has no history; make send-linux looks
-#                         each Fixes: up in the tree that it prepares for
-#  FILE_PATH_CHANGES      MAINTAINERS has all of drivers/net/xen-netback, and the
-#                         patch that adds the document adds it there
-#  PARENTHESIS_ALIGNMENT, OPEN_ENDED_LINE, of trace points only: the layout that
-#                         all of include/trace/events has
-exceptions=MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID,FILE_PATH_CHANGES
-layout=PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE
-
 # sparse_serves DIR: newer sources say themselves what their checker must know;
 # one that does not is left out by make, with no more than a warning.
 sparse_serves() { [ ! -f "$1/scripts/checker-valid.sh" ] || [ "$(sh "$1/scripts/checker-valid.sh" sparse)" = 1 ]; }
-
-# checkpatch DIR PATCH: as it is mailed, with the line that ends the message.
-checkpatch() {
-	local ignore=$exceptions
-	! grep -q '^+TRACE_EVENT(' "$2" || ignore+=,$layout
-	sed '0,/^diff --git/s//---\n&/' "$2" | (cd "$1" && scripts/checkpatch.pl --strict --max-line-length=80 --ignore "$ignore" -)
-}
 
 # build RELEASE ARCH NUMBER: the warnings of the first NUMBER patches' build
 # go to $SCRATCH/RELEASE-ARCH-NUMBER, without their line numbers.
@@ -85,7 +67,7 @@ for release in "${releases[@]}"; do
 	while read -r patch; do
 		number=$((number + 1))
 		name="$release: $(basename "$patch" .patch | cut -c1-40)"
-		check "$name: checkpatch --strict" checkpatch "$source" "$patch"
+		check "$name: checkpatch --strict" scripts/checkpatch.sh "$source" "$patch"
 		for arch in "${arches[@]}"; do
 			check "$name: $arch, W=1 C=$checked, no new warning" builds "$release" "$arch" $number
 		done
