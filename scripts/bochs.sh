@@ -44,7 +44,7 @@ mkdir instrument/eptcheck
 cp "$own"/eptcheck/{instrument.cc,*.h} instrument/stubs/Makefile.in instrument/eptcheck/
 
 say "bochs: building $result"
-export CC="ccache gcc" CXX="ccache g++" CFLAGS="-O3 -g0" CXXFLAGS="-O3 -g0"
+export CC="cached gcc" CXX="cached g++" CFLAGS="-O3 -g0" CXXFLAGS="-O3 -g0"
 logged "bochs configuration" "$OUT/log/bochs-configure.log" ./configure "${options[@]}"
 STEPS=970 logged bochs "$OUT/log/bochs.log" make -j"$jobs"
 

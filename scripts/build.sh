@@ -80,7 +80,7 @@ xen)
 		cp "$objects/wanted" "$objects/wanted.done"
 	fi
 	stuck "$objects/.config" "${fragments[@]}"
-	STEPS=$steps logged "$label" "$log" make -C "$source/xen" O="$objects" -j"$jobs" CC="ccache gcc"
+	STEPS=$steps logged "$label" "$log" make -C "$source/xen" O="$objects" -j"$jobs" CC="cached gcc"
 	;;
 linux)
 	cat "${fragments[@]}" >"$objects/wanted"
@@ -92,7 +92,7 @@ linux)
 	stuck "$objects/.config" "${fragments[@]}"
 	targets=("${part:-vmlinux}")
 	[ $modular = n ] || targets+=(modules)
-	STEPS=$steps logged "$label" "$log" make -C "$source" O="$objects" LOCALVERSION= -j"$jobs" CC="ccache gcc" "${targets[@]}"
+	STEPS=$steps logged "$label" "$log" make -C "$source" O="$objects" LOCALVERSION= -j"$jobs" CC="cached gcc" "${targets[@]}"
 	;;
 esac
 

@@ -32,6 +32,8 @@ $lost"
 
 options=(--arch=x86_64 --build_dir="$objects" --kunitconfig="$objects/least/.config")
 logged "kunit kernel" "$objects/build.log" tools/testing/kunit/kunit.py build "${options[@]}" \
-	--jobs="${JOBS:-$(nproc)}" --make_options "CC=ccache gcc"
+	--jobs="${JOBS:-$(nproc)}" --make_options "CC=cached gcc"
 timeout $((${KUNIT_TIMEOUT:-120} + 30)) tools/testing/kunit/kunit.py exec "${options[@]}" \
 	--timeout="${KUNIT_TIMEOUT:-120}" --json="$objects/results.json" xen_netback 2>&1 || exit 1
+grep -qF "$(sed -n 's/^#define UTS_VERSION "\(.*\)"/\1/p' "$objects/include/generated/utsversion.h")" "$objects/test.log" ||
+	die "the kernel that ran is not the one that was built"

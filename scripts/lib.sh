@@ -10,9 +10,8 @@ OUT=$(mkdir -p "${OUT:-$TOP/build}" 2>/dev/null && cd "${OUT:-$TOP/build}" && pw
 }
 export OUT
 
-# Compiler results are found again under another OUT. A file met first is compiled
-# without being preprocessed before, which is a third of the time.
-export CCACHE_BASEDIR=$OUT CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+# Compiler results are found again under another OUT.
+export CCACHE_BASEDIR=$OUT CCACHE_NOHASHDIR=1 PATH=$TOP/scripts:$PATH
 
 # die MESSAGE: one clear line, exit status 2.
 die() { echo "error: $*" >&2; exit 2; }

@@ -3,7 +3,7 @@
 # they are.
 # Parallel: yes
 . "$(dirname "$0")/tap.sh"
-plan 31
+plan 32
 
 boot() { scripts/run.py "$1" --pairs base/base --boots 1 --run "$SCRATCH/$1"; }
 export BOOT_TIMEOUT=120
@@ -90,6 +90,15 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 else
 	skip "a disk without room for the next step" "needs root to mount one"
 fi
+
+# What an assembler file takes in is looked at, as CC=cached compiles it.
+included() {
+	echo ".incbin \"$SCRATCH/data\"" >"$SCRATCH/data.S" && for data in $$ x; do
+		printf '%8s' "$data" >"$SCRATCH/data" && "${1:-scripts/cached}" gcc -MD -c -o "$SCRATCH/data.o" "$SCRATCH/data.S" || return
+	done
+	grep -q '       x' "$SCRATCH/data.o"
+}
+check "a file that an assembler file includes has changed" included
 
 # The tests' own count: a small project, whose first program fails at first.
 mkdir "$SCRATCH/project" "$SCRATCH/count"

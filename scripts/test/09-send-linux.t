@@ -10,7 +10,7 @@ printf '#!/bin/sh\ntouch "%s"\n' "$SCRATCH/sent" | tee "$SCRATCH/bin/git-send-em
 chmod +x "$SCRATCH"/bin/*
 export PATH=$SCRATCH/bin:$PATH GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_KEY_1=user.email
 export GIT_CONFIG_VALUE_0='Some One' GIT_CONFIG_VALUE_1=some.one@kernel.test
-published=$(cd results && for name in */; do grep -q '"status": "pass",$' "$name/summary.json" && echo "${name%/}"; done | head -n 1)
+published=$(cd results && for name in */; do grep -qs '"status": "pass",$' "$name/summary.json" && echo "${name%/}"; done | head -n 1)
 export RESULTS=$published
 
 refuses "no address to sign off with" 2 'no one to sign the series off' env GIT_CONFIG_VALUE_1= scripts/send-linux.sh
